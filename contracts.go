@@ -11,21 +11,17 @@ var ErrDone = errors.New("search is done")
 
 // A Searcher is an ask-and-tell search algorithm.
 //
-// A Searcher starts no goroutine, reads no clock and does no I/O. Its
-// proposals depend only on how it was built (seed included) and on the
-// sequence of calls, so that a study is resumed by replaying its events.
-// It is not safe for concurrent use.
+// A Searcher starts no goroutine, reads no clock and does no I/O. Its proposals depend only on how it was built (seed
+// included) and on the sequence of calls, so that a study is resumed by replaying its events. It is not safe for
+// concurrent use.
 type Searcher interface {
-	// Ask returns at most n proposals, n >= 1, each a member of the space.
-	// IDs count up from 1 without gaps. No proposals and a nil error means
-	// that nothing can be proposed before an outstanding trial is told.
-	// Ask returns ErrDone when the search has ended. An Ask that returns no
-	// proposals leaves the Searcher unchanged.
+	// Ask returns at most n proposals, n >= 1, each a member of the space. IDs count up from 1 without gaps. No proposals
+	// and a nil error means that nothing can be proposed before an outstanding trial is told. Ask returns ErrDone when the
+	// search has ended. An Ask that returns no proposals leaves the Searcher unchanged.
 	Ask(n int) ([]Proposal, error)
 
-	// Tell reports trials in a final state, in any order. It is an error to
-	// tell a trial that was not asked, or to tell one twice. The Searcher may
-	// keep the trials but must not change them.
+	// Tell reports trials in a final state, in any order. It is an error to tell a trial that was not asked, or to tell
+	// one twice. The Searcher may keep the trials but must not change them.
 	Tell(trials ...Trial) error
 }
 
@@ -53,13 +49,11 @@ type Lacker interface {
 	Lacks(ability any) bool
 }
 
-// As returns the ability A of a Searcher, such as [Observer], [Hinter], [Narrower]
-// or [Resumer]; ok is false if s lacks it. It belongs to the outermost of the
-// wrappers and what they wrap that has its methods, and ends at a [Lacker] that
+// As returns the ability A of a Searcher, such as [Observer], [Hinter], [Narrower] or [Resumer]; ok is false if s lacks
+// it. It belongs to the outermost of the wrappers and what they wrap that has its methods, and ends at a [Lacker] that
 // lacks it.
 //
-// Call only the methods of the ability on what As returns: it may be inside of s, and
-// Ask and Tell are for s.
+// Call only the methods of the ability on what As returns: it may be inside of s, and Ask and Tell are for s.
 func As[A any](s Searcher) (ability A, ok bool) {
 	for s != nil {
 		if l, is := s.(Lacker); is && l.Lacks((*A)(nil)) {
@@ -87,56 +81,48 @@ func LacksWith[A any](ability any, s Searcher) bool {
 	return !ok
 }
 
-// A Resumer is a Searcher whose proposals are costly to compute, and which can
-// be brought back to where it was without computing them again. The loop keeps
-// its memos with the record and, to resume, calls Recall on a new Searcher, then
-// repeats the calls of Ask and Tell: the calls of Ask that memos stand for
-// return what they returned then, at next to no cost.
+// A Resumer is a Searcher whose proposals are costly to compute, and which can be brought back to where it was without
+// computing them again. The loop keeps its memos with the record and, to resume, calls Recall on a new Searcher, then
+// repeats the calls of Ask and Tell: the calls of Ask that memos stand for return what they returned then, at next to
+// no cost.
 type Resumer interface {
 	Searcher
-	// Memo returns what the calls of Ask since the last Memo returned, and the
-	// state that they left; nil if there were none. A memo is at most some
-	// hundred bytes a proposal.
+	// Memo returns what the calls of Ask since the last Memo returned, and the state that they left; nil if there were
+	// none. A memo is at most some hundred bytes a proposal.
 	Memo() []byte
 	// Recall takes all memos of a record, in order, before any other call. It
 	// returns an error if they are not those of such a Searcher.
 	Recall(memos [][]byte) error
 }
 
-// An Observer is a Searcher that can also learn from trials it did not ask
-// for: the user's default configuration, or those of an earlier study. Their
-// IDs mean nothing to it.
+// An Observer is a Searcher that can also learn from trials it did not ask for: the user's default configuration, or
+// those of an earlier study. Their IDs mean nothing to it.
 type Observer interface {
 	Observe(trials ...Trial) error
 }
 
 // A Hinter is a Searcher whose model takes a hint.
 type Hinter interface {
-	// Hint says what to expect of each configuration from elsewhere, such as
-	// earlier studies: about 0 for what seems best and 1 for the worst. The
-	// Searcher finds out itself what the hint is worth. h is pure and finite. Hint
-	// comes before all other calls; one that was given may be replaced between two
-	// calls.
+	// Hint says what to expect of each configuration from elsewhere, such as earlier studies: about 0 for what seems best
+	// and 1 for the worst. The Searcher finds out itself what the hint is worth. h is pure and finite. Hint comes before
+	// all other calls; one that was given may be replaced between two calls.
 	Hint(h func(Config) float64)
 }
 
 // A Giver is a Searcher that proposes what a person wants to be run.
 type Giver interface {
-	// Give has the next proposals be these configurations, in order, before any of
-	// the Searcher's own. Each is admissible, and no limit of a [Narrower] holds it
-	// back. A wrapper goes first with what it has begun, and one that runs no
-	// configuration twice does not run one of these again. It is a call like Ask and
-	// Tell: a replay makes it at the same place.
+	// Give has the next proposals be these configurations, in order, before any of the Searcher's own. Each is admissible,
+	// and no limit of a [Narrower] holds it back. A wrapper goes first with what it has begun, and one that runs no
+	// configuration twice does not run one of these again. It is a call like Ask and Tell: a replay makes it at the same
+	// place.
 	Give(configs []Config)
 }
 
 // A Narrower is a Searcher whose space can shrink under it, and grow back.
 type Narrower interface {
-	// Narrow limits further proposals to the admissible configurations for
-	// which keep holds; nil lifts the limit. It takes the place of an earlier
-	// limit. What was proposed and learned before stays as it is, inside the
-	// limit or not. keep is pure and holds for at least one admissible
-	// configuration; once every one of those was proposed, Ask returns ErrDone
+	// Narrow limits further proposals to the admissible configurations for which keep holds; nil lifts the limit. It takes
+	// the place of an earlier limit. What was proposed and learned before stays as it is, inside the limit or not. keep is
+	// pure and holds for at least one admissible configuration; once every one of those was proposed, Ask returns ErrDone
 	// as long as the limit stays.
 	Narrow(keep func(Config) bool)
 }
@@ -161,8 +147,7 @@ type Data struct {
 	Censored []bool      // nil, or n; true if the outcome is at least Y[i]
 }
 
-// Rows returns the examples of the given indices, in that order. They share the rows
-// of X with d.
+// Rows returns the examples of the given indices, in that order. They share the rows of X with d.
 func (d Data) Rows(indices []int) Data {
 	some := Data{X: make([][]float64, len(indices)), Y: make([]float64, len(indices))}
 	if d.Censored != nil {
@@ -190,15 +175,13 @@ var (
 
 // A Learner fits a regression function to data.
 type Learner interface {
-	// Fit returns a new Predictor and retains neither d nor its slices.
-	// It returns ErrCensored rather than treat a censored outcome as exact,
-	// ErrTooFew for fewer examples than it needs, and ErrBadData for NaN or
-	// infinite features and outcomes. Rows of different lengths panic.
+	// Fit returns a new Predictor and retains neither d nor its slices. It returns ErrCensored rather than treat a
+	// censored outcome as exact, ErrTooFew for fewer examples than it needs, and ErrBadData for NaN or infinite features
+	// and outcomes. Rows of different lengths panic.
 	Fit(d Data) (Predictor, error)
 }
 
-// A Predictor is a fitted regression function. It is immutable and safe for
-// concurrent use.
+// A Predictor is a fitted regression function. It is immutable and safe for concurrent use.
 type Predictor interface {
 	// Predict returns the prediction at x, which has d features.
 	Predict(x []float64) Prediction
@@ -207,13 +190,11 @@ type Predictor interface {
 // A BatchPredictor is a Predictor that is faster on many rows at once.
 type BatchPredictor interface {
 	Predictor
-	// PredictBatch sets out[i] to the prediction at X[i]. The lengths of X and
-	// out are equal.
+	// PredictBatch sets out[i] to the prediction at X[i]. The lengths of X and out are equal.
 	PredictBatch(X [][]float64, out []Prediction)
 }
 
-// PredictAll sets out[i] to the prediction of p at X[i], by the fastest way
-// that p offers.
+// PredictAll sets out[i] to the prediction of p at X[i], by the fastest way that p offers.
 func PredictAll(p Predictor, X [][]float64, out []Prediction) {
 	if len(X) != len(out) {
 		panic("assay: slice length mismatch")
@@ -227,10 +208,9 @@ func PredictAll(p Predictor, X [][]float64, out []Prediction) {
 	}
 }
 
-// A Stopper is an early-termination rule: a pure function of the trials that
-// have ended and of one that is running. It is only asked when the goal's
-// metric grows during a run (see [Goal]); running.Value is the value so far.
-// It is safe for concurrent use and changes neither argument.
+// A Stopper is an early-termination rule: a pure function of the trials that have ended and of one that is running. It
+// is only asked when the goal's metric grows during a run (see [Goal]); running.Value is the value so far. It is safe
+// for concurrent use and changes neither argument.
 type Stopper interface {
 	Decide(history []Trial, running Trial) Decision
 }
@@ -243,9 +223,8 @@ type Follower interface {
 	Follows() bool
 }
 
-// An Ender is a rule that ends a study: a pure function of the trials that have ended, in the order
-// in which they did, and of what is left of the budget, as a multiple of what was spent: +Inf
-// without a budget.
+// An Ender is a rule that ends a study: a pure function of the trials that have ended, in the order in which they did,
+// and of what is left of the budget, as a multiple of what was spent: +Inf without a budget.
 type Ender interface {
 	// Enough reports whether going on is not worth it, and why, in words.
 	Enough(history []Trial, left float64) (why string, enough bool)
@@ -270,10 +249,9 @@ type RunID struct {
 // A Job is one run of one configuration. It is data: it can be written as JSON,
 // sent, and run by another process with the same outcome.
 //
-// Setup, Files, Service, Prepare, Cleanup, Warmup, Verify and Metrics belong to wrappers (run.WithSetup,
-// run.WithFiles, run.WithHooks, run.WithVerify, run.Metrics), which stand beside what starts the
-// processes and take out of a job what they have seen to. A Runner that starts processes ignores those
-// fields; one that hands a job on, hands them on.
+// Setup, Files, Service, Prepare, Cleanup, Warmup, Verify and Metrics belong to wrappers (run.WithSetup, run.WithFiles,
+// run.WithHooks, run.WithVerify, run.Metrics), which stand beside what starts the processes and take out of a job what
+// they have seen to. A Runner that starts processes ignores those fields; one that hands a job on, hands them on.
 type Job struct {
 	ID        RunID              // see [RunID]; zero for a run that is no part of a study
 	Config    Config             // what is being run; carriers that run a command may ignore it
@@ -334,38 +312,30 @@ type Queuer interface {
 
 // A Capacitor is a Runner that knows how many jobs it can run at once.
 type Capacitor interface {
-	// Capacity returns that number now, at least 0. It may change while a study
-	// runs.
+	// Capacity returns that number now, at least 0. It may change while a study runs.
 	Capacity() int
 }
 
-// A Runner runs jobs and measures them without their cooperation.
-// It is safe for concurrent use.
+// A Runner runs jobs and measures them without their cooperation. It is safe for concurrent use.
 //
-// A Runner may outlive its callers. Then Run of an ID that is running attaches
-// to that run, Run of one that has ended returns its measurement, and a context
-// whose cause is [ErrDetached] leaves the run alone. For any other Runner an ID
+// A Runner may outlive its callers. Then Run of an ID that is running attaches to that run, Run of one that has ended
+// returns its measurement, and a context whose cause is [ErrDetached] leaves the run alone. For any other Runner an ID
 // only says whose the run is.
 type Runner interface {
 	// Run runs job until it ends, ctx is done, or job.Limit has passed, calling
 	// observe (which may be nil) every job.Interval with the measurement so far.
 	//
-	// If ctx is done first, Run ends every process of the job before it
-	// returns the measurement so far and context.Cause(ctx); likewise with
-	// ErrLimit if the limit has passed.
-	// A job that exits with a non-zero code is a measurement, not an error, and
-	// so is one that fails beside its program, which Measurement.Failure tells;
-	// any other error means that nothing was learned about the job.
-	// Run changes nothing that job refers to.
+	// If ctx is done first, Run ends every process of the job before it returns the measurement so far and
+	// context.Cause(ctx); likewise with ErrLimit if the limit has passed. A job that exits with a non-zero code is a
+	// measurement, not an error, and so is one that fails beside its program, which Measurement.Failure tells; any other
+	// error means that nothing was learned about the job. Run changes nothing that job refers to.
 	Run(ctx context.Context, job Job, observe func(Measurement)) (Measurement, error)
 }
 
-// ErrSetup says that what a run needs could not be set up, whatever its
-// configuration, such as a control group that may not be made: an error of a Runner
-// that matches it ends the study. What another configuration may pass, such as a
+// ErrSetup says that what a run needs could not be set up, whatever its configuration, such as a control group that may
+// not be made: an error of a Runner that matches it ends the study. What another configuration may pass, such as a
 // command before the run, is a [Failure] instead.
 var ErrSetup = errors.New("a run could not be set up")
 
-// A Clock tells the time of a study: the machine's, or a simulated one when
-// recorded runs are replayed.
+// A Clock tells the time of a study: the machine's, or a simulated one when recorded runs are replayed.
 type Clock interface{ Now() time.Time }

@@ -12,10 +12,9 @@ const (
 	maxDraws  = 1 << 20 // draws that are rejected before giving up
 )
 
-// A group is a set of parameters that relations and conditions tie together, or one free
-// parameter. The admissible configurations are the product of those of the
-// groups, so that sizes multiply, and draws and nearest tuples of one group do not
-// depend on the others. Groups are made once and then only read.
+// A group is a set of parameters that relations and conditions tie together, or one free parameter. The admissible
+// configurations are the product of those of the groups, so that sizes multiply, and draws and nearest tuples of one
+// group do not depend on the others. Groups are made once and then only read.
 type group struct {
 	dims []int // parameter indices, in the order of the layers of tuples
 	rels []int // relation indices

@@ -36,8 +36,7 @@ type jobJSON struct {
 	Secrets   []rawText          `json:"secrets,omitempty"`
 }
 
-// MarshalJSON implements [json.Marshaler]. Reading it back gives an equal job,
-// in which an empty list or map is nil.
+// MarshalJSON implements [json.Marshaler]. Reading it back gives an equal job, in which an empty list or map is nil.
 //
 // Arguments, variables and files may be any bytes. It returns an error for a
 // number that is not finite, a name of a study, resource, metric, input or output that is not

@@ -20,8 +20,7 @@ const (
 	Permutation             // all Levels, in an order; see [Param.Order]
 )
 
-// String returns the kind as study files spell it: "real", "int", "ordinal",
-// "categorical", "bool" or "permutation".
+// String returns the kind as study files spell it: "real", "int", "ordinal", "categorical", "bool" or "permutation".
 func (k Kind) String() string {
 	if names := [...]string{"real", "int", "ordinal", "categorical", "bool", "permutation"}; int(k) < len(names) {
 		return names[k]
@@ -31,9 +30,8 @@ func (k Kind) String() string {
 
 // A Param is one tunable dimension of a program or of its resources.
 //
-// Its coordinate in a [Config] is the value itself for Real and Integer, and
-// the index of the level for the other kinds, but for a Permutation: the number of
-// the order, see [Param.Order].
+// Its coordinate in a [Config] is the value itself for Real and Integer, and the index of the level for the other
+// kinds, but for a Permutation: the number of the order, see [Param.Order].
 type Param struct {
 	Name   string
 	Kind   Kind
@@ -41,8 +39,7 @@ type Param struct {
 	Step   float64  // grid step from Lo; 0 means 1 for Integer, continuous for Real
 	Log    bool     // search on a logarithmic scale; Lo must be > 0; Real and Integer only
 	Levels []string // the other kinds: the texts as written
-	// Numbers are what the levels stand for where their texts do not say it, one for each; nil
-	// where they do.
+	// Numbers are what the levels stand for where their texts do not say it, one for each; nil where they do.
 	Numbers []float64
 	Unit    string // base SI unit or "", for people and for exports
 	// When says where the parameter is in force; nil is everywhere. It reads other parameters of the
@@ -50,9 +47,8 @@ type Param struct {
 	When *Relation `json:"-"`
 }
 
-// validate reports the first flaw of the parameter's definition. Everything else in
-// this package relies on what it checks: bounds that are finite and in order, and at
-// least one level, none twice.
+// validate reports the first flaw of the parameter's definition. Everything else in this package relies on what it
+// checks: bounds that are finite and in order, and at least one level, none twice.
 func (p Param) validate() error {
 	bad := func(format string, args ...any) error {
 		return fmt.Errorf("parameter %q: %s", p.Name, fmt.Sprintf(format, args...))
@@ -235,9 +231,8 @@ func (p Param) Snap(x float64) float64 {
 	return min(max(x, p.Lo), p.Hi)
 }
 
-// ToUnit maps coordinate x to [0, 1] on the search scale: logarithmic if Log,
-// else linear; the levels of the other kinds are equally spaced. A parameter
-// of one value maps to 0.5.
+// ToUnit maps coordinate x to [0, 1] on the search scale: logarithmic if Log, else linear; the levels of the other
+// kinds are equally spaced. A parameter of one value maps to 0.5.
 func (p Param) ToUnit(x float64) float64 {
 	switch {
 	case !p.Numeric() && len(p.Levels) == 1, p.Numeric() && p.Lo == p.Hi:
@@ -250,10 +245,9 @@ func (p Param) ToUnit(x float64) float64 {
 	return (x - p.Lo) / (p.Hi - p.Lo)
 }
 
-// FromUnit maps u in [0, 1] to a coordinate such that uniform u give values
-// that are uniform on the search scale: every value of a countable, linear
-// parameter has an interval of the same length. It is not the inverse of
-// [Param.ToUnit]; [Param.Unscale] is. A continuous value keeps 6 digits.
+// FromUnit maps u in [0, 1] to a coordinate such that uniform u give values that are uniform on the search scale: every
+// value of a countable, linear parameter has an interval of the same length. It is not the inverse of [Param.ToUnit];
+// [Param.Unscale] is. A continuous value keeps 6 digits.
 func (p Param) FromUnit(u float64) float64 {
 	u = min(max(u, 0), 1)
 	n := p.Count()
@@ -285,8 +279,7 @@ func (p Param) Unscale(u float64) float64 {
 	return min(max(shorten(x, p.Hi-p.Lo), p.Lo), p.Hi)
 }
 
-// shorten rounds x to 6 significant digits, or to a 10^-6 of the width of its
-// range where that keeps more.
+// shorten rounds x to 6 significant digits, or to a 10^-6 of the width of its range where that keeps more.
 func shorten(x, width float64) float64 {
 	if x == 0 || width == 0 {
 		return x
@@ -311,8 +304,7 @@ func (p Param) Text(x float64) string {
 	return FormatNumber(x)
 }
 
-// FormatNumber returns the shortest text of x, without an exponent from 1e-5
-// up to 1e15.
+// FormatNumber returns the shortest text of x, without an exponent from 1e-5 up to 1e15.
 func FormatNumber(x float64) string {
 	if a := math.Abs(x); a == 0 || a >= 1e-5 && a < 1e15 {
 		return strconv.FormatFloat(x, 'f', -1, 64)
@@ -358,9 +350,8 @@ func plainNumber(s string) bool {
 	return len(t) == 1 || t[0] != '0' || t[1] < '0' || t[1] > '9'
 }
 
-// Parse returns the coordinate of a value given as text: a number within the
-// bounds and on the grid, or a level as it was written. An integer may be
-// written 1e3, a level that is a number by any spelling of it.
+// Parse returns the coordinate of a value given as text: a number within the bounds and on the grid, or a level as it
+// was written. An integer may be written 1e3, a level that is a number by any spelling of it.
 func (p Param) Parse(text string) (float64, error) {
 	if p.Kind == Permutation {
 		return p.parseOrder(text)

@@ -3,6 +3,5 @@
 // the carriers of package queue. A new implementation hands over a constructor and has every rule of its contract
 // checked. The [Problem]s are objectives with a known optimum, for tests of search.
 //
-// The suites are tested themselves, against implementations that each break one
-// rule.
+// The suites are tested themselves, against implementations that each break one rule.
 package assaytest

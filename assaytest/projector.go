@@ -22,8 +22,7 @@ type ProjectingStore interface {
 	assay.Projector
 }
 
-// TestProjector checks the contract of [assay.Projector]. newStore returns an
-// empty store and ends it with t.Cleanup.
+// TestProjector checks the contract of [assay.Projector]. newStore returns an empty store and ends it with t.Cleanup.
 func TestProjector(t *testing.T, newStore func(t *testing.T) ProjectingStore) {
 	for _, c := range []struct {
 		name, rule string
@@ -45,8 +44,7 @@ func TestProjector(t *testing.T, newStore func(t *testing.T) ProjectingStore) {
 	}
 }
 
-// projected is what the events of a study say: the contract once more, in the
-// plainest words.
+// projected is what the events of a study say: the contract once more, in the plainest words.
 type projected struct {
 	sum  assay.Summary
 	rows map[int64]assay.TrialRow

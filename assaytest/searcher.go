@@ -10,34 +10,29 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// SearcherOptions says what a searcher promises beyond the contract. The zero
-// value promises nothing more.
+// SearcherOptions says what a searcher promises beyond the contract. The zero value promises nothing more.
 type SearcherOptions struct {
 	// NoRepeats: no configuration is proposed twice, nor one that was observed.
 	NoRepeats bool
-	// Exhausts: in a finite space every configuration is proposed once, then
-	// ErrDone is returned. It implies NoRepeats.
+	// Exhausts: in a finite space every configuration is proposed once, then ErrDone is returned. It implies NoRepeats.
 	Exhausts bool
 	// Supports reports whether the searcher works in a space; nil means in all.
 	Supports func(*assay.Space) bool
-	// Trials is about how many trials a case takes; 0 means 60. Lower it for a
-	// searcher that computes much per proposal.
+	// Trials is about how many trials a case takes; 0 means 60. Lower it for a searcher that computes much per proposal.
 	Trials int
 }
 
-// TestSearcher checks every rule of the contract of [assay.Searcher], and of
-// [assay.Observer] and [assay.Resumer] if the searcher is one. newSearcher returns a new searcher
-// on the space it is given; two on the same space must behave alike. The spaces
-// are those of the suite: one point, categories, reals, all kinds mixed,
-// relations, a list, one too large to enumerate, and one of many parameters. Each case
-// runs in parallel with others, so that newSearcher may be called at any time.
+// TestSearcher checks every rule of the contract of [assay.Searcher], and of [assay.Observer] and [assay.Resumer] if
+// the searcher is one. newSearcher returns a new searcher on the space it is given; two on the same space must behave
+// alike. The spaces are those of the suite: one point, categories, reals, all kinds mixed, relations, a list, one too
+// large to enumerate, and one of many parameters. Each case runs in parallel with others, so that newSearcher may be
+// called at any time.
 func TestSearcher(t *testing.T, newSearcher func(*assay.Space) assay.Searcher, opts SearcherOptions) {
 	t.Helper()
 	testSearcherCases(t, slices.Concat(searcherCases, resumerCases), newSearcher, opts)
 }
 
-// testSearcherCases runs the cases in every space of the suite that the searcher
-// supports.
+// testSearcherCases runs the cases in every space of the suite that the searcher supports.
 func testSearcherCases(t *testing.T, cases []searcherCase, newSearcher func(*assay.Space) assay.Searcher,
 	opts SearcherOptions,
 ) {
@@ -323,8 +318,7 @@ func (r *searcherRun) sequence(n int, result func(assay.Proposal) assay.Trial) e
 	return nil
 }
 
-// finished is a Done trial whose value is a smooth function of the unit cube
-// with some roughness, positive.
+// finished is a Done trial whose value is a smooth function of the unit cube with some roughness, positive.
 func (b searcherBench) finished(p assay.Proposal) assay.Trial {
 	v := 1.0
 	for i, u := range b.space.Unit(p.Config) {

@@ -15,17 +15,14 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// StoreOptions says what else a store promises. The zero value is a store that
-// is lost with the process.
+// StoreOptions says what else a store promises. The zero value is a store that is lost with the process.
 type StoreOptions struct {
-	// Reopen closes the store and returns another on the same studies; nil for
-	// a store that is lost when it is closed.
+	// Reopen closes the store and returns another on the same studies; nil for a store that is lost when it is closed.
 	Reopen func(t *testing.T, s assay.Store) assay.Store
 }
 
-// TestStore checks the contract of [assay.Store], and those of [assay.Remover]
-// and [assay.Locker] if the store has them. newStore returns an empty store and
-// ends it with t.Cleanup.
+// TestStore checks the contract of [assay.Store], and those of [assay.Remover] and [assay.Locker] if the store has
+// them. newStore returns an empty store and ends it with t.Cleanup.
 func TestStore(t *testing.T, newStore func(t *testing.T) assay.Store, opts StoreOptions) {
 	for _, c := range storeCases() {
 		t.Run(c.name, func(t *testing.T) {
@@ -146,8 +143,7 @@ func testSpec(t *testing.T, s assay.Store, opts StoreOptions) {
 	}
 }
 
-// oddNames are names of studies that break stores which use them in file
-// names, in SQL, in URLs or in patterns.
+// oddNames are names of studies that break stores which use them in file names, in SQL, in URLs or in patterns.
 func oddNames() []string {
 	return []string{
 		"a", "A", "a b", " a", "a ", "a/b", "/a", "../a", ".", "..", "a\\b", "a:b", "a?b", "a#b", "a%b", "a%2fb",
@@ -204,8 +200,7 @@ func testRoundTrip(t *testing.T, s assay.Store, opts StoreOptions) {
 	}
 }
 
-// oddEvents are events with every number, time and text that a format may
-// fail to keep.
+// oddEvents are events with every number, time and text that a format may fail to keep.
 func oddEvents() []assay.Event {
 	at, trial := oddTime, oddTrial
 	return []assay.Event{

@@ -16,9 +16,8 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// SameEvent reports whether a and b are the same record: NaN is equal to NaN,
-// -0 differs from 0, times are equal as instants, no metrics are equal to an
-// empty map, and the output of a trial does not count.
+// SameEvent reports whether a and b are the same record: NaN is equal to NaN, -0 differs from 0, times are equal as
+// instants, no metrics are equal to an empty map, and the output of a trial does not count.
 func SameEvent(a, b assay.Event) bool {
 	return a.At.Equal(b.At) && a.Spent == b.Spent && sameSearch(a, b) &&
 		equalOrNil(a.Started, b.Started) && equalOrNil(a.Ordered, b.Ordered) &&
@@ -84,8 +83,7 @@ func sameDecision(a, b assay.Decision) bool {
 	return a.Stop == b.Stop && a.Reason == b.Reason && sameNumber(a.Predicted, b.Predicted) && a.At == b.At
 }
 
-// sameNumber reports whether a and b are the same number, by their bits unless
-// they are NaN.
+// sameNumber reports whether a and b are the same number, by their bits unless they are NaN.
 func sameNumber(a, b float64) bool {
 	return math.IsNaN(a) && math.IsNaN(b) || math.Float64bits(a) == math.Float64bits(b)
 }

@@ -17,8 +17,7 @@ const (
 	// pause of its runs: looked at after each, one in a few hundred would be off by that much by chance.
 	agree = late - 1
 	pause = late / 2
-	// ofMedian is the standard error of a median, times the root of the number of runs, for runs of
-	// deviation 1.
+	// ofMedian is the standard error of a median, times the root of the number of runs, for runs of deviation 1.
 	ofMedian = 1.2533
 )
 
@@ -31,11 +30,10 @@ type Drift struct {
 	Runs  int       // how many there are
 }
 
-// Drift returns the worker that has drifted the most, if there is one. Its last eight runs are compared with
-// those of the other workers of its class from then on, after what the features explain, and with its own
-// before; a worker that was always a little slower has not drifted. All but medians and median distances are
-// left out of account, so that a few bad runs are no drift. A worker alone in its class has nothing to be
-// compared with.
+// Drift returns the worker that has drifted the most, if there is one. Its last eight runs are compared with those of
+// the other workers of its class from then on, after what the features explain, and with its own before; a worker that
+// was always a little slower has not drifted. All but medians and median distances are left out of account, so that a
+// few bad runs are no drift. A worker alone in its class has nothing to be compared with.
 func (m *Model) Drift() (d Drift, ok bool) {
 	if m.drifted == m.version {
 		return d, false

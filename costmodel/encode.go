@@ -200,9 +200,8 @@ func (j *modelJSON) space() (*assay.Space, error) {
 	return assay.NewList(params, list)
 }
 
-// forms checks what newModel takes for granted: known parts and regressions, at most one
-// predictor of each part, indices in range, and predictors of the data flow and of the time or
-// all of its parts.
+// forms checks what newModel takes for granted: known parts and regressions, at most one predictor of each part,
+// indices in range, and predictors of the data flow and of the time or all of its parts.
 func (j *modelJSON) forms(space *assay.Space, runs int) ([]form, error) {
 	var forms []form
 	has := map[Part]bool{}

@@ -11,9 +11,8 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// A Model predicts the time of a program on any assignment of a space: a fitted
-// cost model (Eq. 2). It is immutable and safe for concurrent use. Make one with
-// [Fit] or [ActiveLearner.Model], or read one with UnmarshalJSON.
+// A Model predicts the time of a program on any assignment of a space: a fitted cost model (Eq. 2). It is immutable and
+// safe for concurrent use. Make one with [Fit] or [ActiveLearner.Model], or read one with UnmarshalJSON.
 type Model struct {
 	space     *assay.Space
 	attrs     []attribute
@@ -46,12 +45,10 @@ type Prediction struct {
 	Fails                  float64 // probability that the run fails
 }
 
-// Fit fits a model to runs, with the assignments of runs that failed. With Best,
-// the total time is predicted both as a whole and as D·Σ o where the runs were
-// taken apart, each weighted by its error in leave-one-out cross-validation. The
-// runs are split as far as the least detailed of them is. It returns
-// an error that matches assay.ErrTooFew without any run, and an error if a
-// configuration is no member of the space.
+// Fit fits a model to runs, with the assignments of runs that failed. With Best, the total time is predicted both as a
+// whole and as D·Σ o where the runs were taken apart, each weighted by its error in leave-one-out cross-validation. The
+// runs are split as far as the least detailed of them is. It returns an error that matches assay.ErrTooFew without any
+// run, and an error if a configuration is no member of the space.
 func Fit(space *assay.Space, runs []Run, failed []assay.Config, regression Regression) (*Model, error) {
 	split := splitOf(runs)
 	all := make([]int, space.Dim())
@@ -89,8 +86,7 @@ func Fit(space *assay.Space, runs []Run, failed []assay.Config, regression Regre
 	return newModel(space, runs, failed, forms)
 }
 
-// publishedTransforms returns the predetermined transformation of each of the attributes
-// (§4.1).
+// publishedTransforms returns the predetermined transformation of each of the attributes (§4.1).
 func publishedTransforms(attrs []attribute, which []int, reciprocal []string) []Transform {
 	ts := make([]Transform, len(which))
 	for k, i := range which {
@@ -126,9 +122,8 @@ func constantFlow(runs []Run) bool {
 	return hi <= 1.01*lo
 }
 
-// newModel fits the forms and validates the result. Among the forms is DataFlow, and Time or
-// the parts of a split or both. It returns an error that matches assay.ErrTooFew without a
-// run, and one for a run of no member of the space.
+// newModel fits the forms and validates the result. Among the forms is DataFlow, and Time or the parts of a split or
+// both. It returns an error that matches assay.ErrTooFew without a run, and one for a run of no member of the space.
 func newModel(space *assay.Space, runs []Run, failed []assay.Config, forms []form) (*Model, error) {
 	if len(runs) == 0 {
 		return nil, fmt.Errorf("no run: %w", assay.ErrTooFew)
@@ -149,8 +144,7 @@ func newModel(space *assay.Space, runs []Run, failed []assay.Config, forms []for
 		}
 		m.parts[fm.part] = f
 	}
-	// The model tells apart what all of its predictors together do: the most detailed split
-	// whose parts it has.
+	// The model tells apart what all of its predictors together do: the most detailed split whose parts it has.
 	for s := SplitFull; s > SplitNone; s-- {
 		if m.has(s.Parts()) {
 			m.split = s
@@ -187,9 +181,8 @@ func (m *Model) whole() bool { return m.parts[Time] != nil }
 // apart reports whether the total is predicted by its parts.
 func (m *Model) apart() bool { return m.split != SplitNone || m.parts[Whole] != nil }
 
-// sum returns D·Σ o (Eq. 2) with the predictions that of gives, and the parts of the sum:
-// computing, network, disk, other. Stalls that are not taken apart are the disk's. Without a
-// split all of it is computing.
+// sum returns D·Σ o (Eq. 2) with the predictions that of gives, and the parts of the sum: computing, network, disk,
+// other. Stalls that are not taken apart are the disk's. Without a split all of it is computing.
 func (m *Model) sum(of func(Part) float64) (total float64, parts [4]float64) {
 	d := of(DataFlow)
 	if m.split == SplitNone {
@@ -215,9 +208,8 @@ func (m *Model) sum(of func(Part) float64) (total float64, parts [4]float64) {
 // from the runs, and logarithms are taken of predictions.
 const least = 1e-9
 
-// blend is the weighted geometric mean of both predictions of the total, direct and as a sum:
-// errors of run times are errors of ratio. It is the one that there is if the model has only
-// one.
+// blend is the weighted geometric mean of both predictions of the total, direct and as a sum: errors of run times are
+// errors of ratio. It is the one that there is if the model has only one.
 func (m *Model) blend(direct, sum float64) float64 {
 	switch {
 	case !m.whole():
@@ -228,8 +220,7 @@ func (m *Model) blend(direct, sum float64) float64 {
 	return math.Exp(m.direct*math.Log(max(direct, least)) + (1-m.direct)*math.Log(max(sum, least)))
 }
 
-// Predict returns the prediction at c, which is a member of the space. Cost: n²
-// for each part, n runs.
+// Predict returns the prediction at c, which is a member of the space. Cost: n² for each part, n runs.
 func (m *Model) Predict(c assay.Config) Prediction {
 	of := func(p Part) float64 { mean, _, _ := m.parts[p].at(c); return mean }
 	p := Prediction{Split: m.split, DataFlow: of(DataFlow), Deviation: math.NaN(), Fails: m.feasible.risk(c)}
@@ -240,8 +231,7 @@ func (m *Model) Predict(c assay.Config) Prediction {
 	}
 	p.Seconds = m.blend(direct, sum)
 	if sum > 0 {
-		// The parts keep their ratios and add up to the blend, so that they say where the
-		// predicted time goes.
+		// The parts keep their ratios and add up to the blend, so that they say where the predicted time goes.
 		for i := range parts {
 			parts[i] *= p.Seconds / sum
 		}
@@ -280,11 +270,10 @@ func (m *Model) interval(seconds, deviation float64) (low, high float64) {
 // (§3.6). It is NaN for a single run.
 func (m *Model) Error() float64 { return m.error }
 
-// Elsewhere is the mean absolute percentage error to expect on assignments of the space, in
-// percent: the geometric mean of that of leave-one-out, which is too low while the runs are few and the
-// short ones, and of that which the deviations stand for over the space, which is too high then. It
-// is [Model.Error] where no deviation depends on the assignment. Cost: a prediction for each of at most 160
-// assignments.
+// Elsewhere is the mean absolute percentage error to expect on assignments of the space, in percent: the geometric mean
+// of that of leave-one-out, which is too low while the runs are few and the short ones, and of that which the
+// deviations stand for over the space, which is too high then. It is [Model.Error] where no deviation depends on the
+// assignment. Cost: a prediction for each of at most 160 assignments.
 func (m *Model) Elsewhere() float64 {
 	if m.absolute || !(m.error > 0) {
 		return m.error

@@ -7,16 +7,13 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// AFT is the accelerated failure time model fitted by gradient boosting: the
-// censored regressor of Cello (§3.4, eq. 3 to 5; §3.6 names XGBoost's
-// survival:aft, whose results it reproduces with tree_method=exact). It
-// minimizes the sum of the losses of [Distribution] over the rows, the
-// right-censored ones of Data.Censored included, by the trees of [Boost], which
-// are added to log Base.
+// AFT is the accelerated failure time model fitted by gradient boosting: the censored regressor of Cello (§3.4, eq. 3
+// to 5; §3.6 names XGBoost's survival:aft, whose results it reproduces with tree_method=exact). It minimizes the sum of
+// the losses of [Distribution] over the rows, the right-censored ones of Data.Censored included, by the trees of
+// [Boost], which are added to log Base.
 //
-// Fit returns an *[AFTModel]. Outcomes must be greater than 0, else it returns
-// an error that matches assay.ErrBadData; with no exact outcome at all nothing
-// bounds the predictions from above, and it returns assay.ErrTooFew. One exact
+// Fit returns an *[AFTModel]. Outcomes must be greater than 0, else it returns an error that matches assay.ErrBadData;
+// with no exact outcome at all nothing bounds the predictions from above, and it returns assay.ErrTooFew. One exact
 // outcome is enough.
 //
 // The loss falls as g rises on censored rows. What keeps g down is the number of
@@ -24,18 +21,16 @@ import (
 type AFT struct {
 	Distribution Distribution // the zero value is Extreme
 	Scale        float64      // ς; 0 means 0.3, the middle of Cello's choices
-	// Base is the outcome that boosting starts from, in the unit of y; 0 means the
-	// geometric mean of the outcomes. XGBoost's is 0.5 whatever the unit is. Rows far
-	// above it are underrated after few rounds, and what a row without close
-	// neighbours is predicted depends on the unit.
+	// Base is the outcome that boosting starts from, in the unit of y; 0 means the geometric mean of the outcomes.
+	// XGBoost's is 0.5 whatever the unit is. Rows far above it are underrated after few rounds, and what a row without
+	// close neighbours is predicted depends on the unit.
 	Base  float64
 	Boost Boost // how trees are grown; Gamma has the unit of the loss
 }
 
 var _ assay.Learner = AFT{}
 
-// withDefaults returns a with its zero values replaced. It panics if an option
-// is out of range.
+// withDefaults returns a with its zero values replaced. It panics if an option is out of range.
 func (a AFT) withDefaults() AFT {
 	if int(a.Distribution) >= len(distributionNames) || !(a.Scale >= 0) || math.IsInf(a.Scale, 1) ||
 		!(a.Base >= 0) || math.IsInf(a.Base, 1) {
@@ -72,8 +67,7 @@ func (a AFT) lossOf(logY []float64, censored []bool) *aftLoss {
 	return l
 }
 
-// checkAFT applies the rules of [AFT.Fit] to d and returns the logarithms of the
-// outcomes.
+// checkAFT applies the rules of [AFT.Fit] to d and returns the logarithms of the outcomes.
 func checkAFT(d assay.Data) ([]float64, error) {
 	if err := check(d, 1); err != nil {
 		return nil, err
@@ -119,9 +113,8 @@ func newAFTModel(dist Distribution, scale float64, trees []Tree, base float64) *
 	return &AFTModel{dist, scale, newBoosted(trees, base), dist.spread(scale)}
 }
 
-// spread returns the standard deviation of exp(ς·ε), NaN if it is infinite.
-// With m(k) the k-th moment it is √(m(2) - m(1)²), where m(k) is exp(k²ς²/2)
-// (normal), Γ(1+kς) (extreme) or kπς/sin(kπς) for kς < 1 (logistic).
+// spread returns the standard deviation of exp(ς·ε), NaN if it is infinite. With m(k) the k-th moment it is √(m(2) -
+// m(1)²), where m(k) is exp(k²ς²/2) (normal), Γ(1+kς) (extreme) or kπς/sin(kπς) for kς < 1 (logistic).
 func (d Distribution) spread(scale float64) float64 {
 	if scale < 1e-4 { // where the moments cancel, it is ς times that of ε
 		return scale * [...]float64{math.Pi / math.Sqrt(6), 1, math.Pi / math.Sqrt(3)}[d]
@@ -152,8 +145,7 @@ func (m *AFTModel) Scale() float64 { return m.scale }
 // Margin returns g(x), the predicted logarithm.
 func (m *AFTModel) Margin(x []float64) float64 { return m.trees.margin(x) }
 
-// Survival returns the probability that the outcome at x is more than y, 1 for
-// y <= 0.
+// Survival returns the probability that the outcome at x is more than y, 1 for y <= 0.
 func (m *AFTModel) Survival(x []float64, y float64) float64 {
 	if y <= 0 {
 		return 1
@@ -161,14 +153,11 @@ func (m *AFTModel) Survival(x []float64, y float64) float64 {
 	return math.Exp(m.dist.logSurvival((math.Log(y) - m.Margin(x)) / m.scale))
 }
 
-// Predict implements assay.Predictor. Mean is the predicted survival time
-// exp(g(x)), as XGBoost and Cello have it: the median of z for the normal and
-// the logistic distribution, its 63 % quantile for the extreme one. Std is the
-// standard deviation of z given g(x), exp(g(x)) times that of exp(ς·ε): the
-// spread of the noise that was assumed, not the doubt about g. It is NaN for
-// the logistic distribution with ς >= 1/2, where it is infinite. Both are at
-// most math.MaxFloat64: rows that are far above all others and censored can
-// drive g beyond what an exponential holds.
+// Predict implements assay.Predictor. Mean is the predicted survival time exp(g(x)), as XGBoost and Cello have it: the
+// median of z for the normal and the logistic distribution, its 63 % quantile for the extreme one. Std is the standard
+// deviation of z given g(x), exp(g(x)) times that of exp(ς·ε): the spread of the noise that was assumed, not the doubt
+// about g. It is NaN for the logistic distribution with ς >= 1/2, where it is infinite. Both are at most
+// math.MaxFloat64: rows that are far above all others and censored can drive g beyond what an exponential holds.
 func (m *AFTModel) Predict(x []float64) assay.Prediction { return m.prediction(m.Margin(x)) }
 
 func (m *AFTModel) prediction(margin float64) assay.Prediction {

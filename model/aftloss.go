@@ -5,9 +5,8 @@ import (
 	"math"
 )
 
-// A Distribution is the distribution of the noise ε in the accelerated
-// failure time model log z = g(x) + ς·ε (Cello, eq. 3). With f its density, S
-// its survival function and s = (log y - g)/ς, an exact outcome y has the loss
+// A Distribution is the distribution of the noise ε in the accelerated failure time model log z = g(x) + ς·ε (Cello,
+// eq. 3). With f its density, S its survival function and s = (log y - g)/ς, an exact outcome y has the loss
 // -log(f(s)/ς) and one that is at least y has -log S(s).
 type Distribution uint8
 
@@ -73,13 +72,11 @@ const (
 	maxHessian  = 15
 )
 
-// quotientEps is the denominator below which a quotient that is not finite is
-// replaced by its limit.
+// quotientEps is the denominator below which a quotient that is not finite is replaced by its limit.
 const quotientEps = 1e-12
 
-// derivatives returns the first and second derivative of the loss with respect
-// to g, given s and the scale ς > 0. The first is clipped to ±15 and the second
-// to [1e-16, 15]: without that a single far row would decide every split.
+// derivatives returns the first and second derivative of the loss with respect to g, given s and the scale ς > 0. The
+// first is clipped to ±15 and the second to [1e-16, 15]: without that a single far row would decide every split.
 func (d Distribution) derivatives(s float64, censored bool, scale float64) gradient {
 	pdf, grad, hess, cdf := d.density(s)
 	var gNum, gDen, hNum, hDen float64
@@ -170,9 +167,8 @@ func (d Distribution) limit(positive, censored bool, scale float64) gradient {
 	return gradient{1 / scale, minHessian}
 }
 
-// maxAFTLoss bounds the loss of one row in [aftLoss.loss], so that a few far
-// rows do not decide a cross-validation; XGBoost's metric has the same bound,
-// but on densities whose unit is 1/y.
+// maxAFTLoss bounds the loss of one row in [aftLoss.loss], so that a few far rows do not decide a cross-validation;
+// XGBoost's metric has the same bound, but on densities whose unit is 1/y.
 var maxAFTLoss = -math.Log(1e-12)
 
 // aftLoss is the loss of outcomes that are exact or right-censored.
@@ -184,9 +180,8 @@ type aftLoss struct {
 	base     float64 // what the trees are added to
 }
 
-// newAFTLoss takes the mean of logY as the base, as if no row were censored: a
-// base far from the outcomes, such as XGBoost's default of 0.5, can make every
-// second derivative of the logistic loss so small that no tree is grown.
+// newAFTLoss takes the mean of logY as the base, as if no row were censored: a base far from the outcomes, such as
+// XGBoost's default of 0.5, can make every second derivative of the logistic loss so small that no tree is grown.
 func newAFTLoss(dist Distribution, scale float64, logY []float64, censored []bool) *aftLoss {
 	l := &aftLoss{dist: dist, scale: float64(float32(scale)), logY: logY, censored: censored}
 	l.base, _ = meanAndSpread(logY)
@@ -195,9 +190,8 @@ func newAFTLoss(dist Distribution, scale float64, logY []float64, censored []boo
 
 func (l *aftLoss) constant() float64 { return l.base }
 
-// gradients rounds the derivatives to float32, as XGBoost does. The margins
-// start at the rounded base; that outcomes are moved by as much keeps equal
-// outcomes at a gradient of 0.
+// gradients rounds the derivatives to float32, as XGBoost does. The margins start at the rounded base; that outcomes
+// are moved by as much keeps equal outcomes at a gradient of 0.
 func (l *aftLoss) gradients(margin []float32, gh []gradient) {
 	shift := float64(float32(l.base)) - l.base
 	for i, y := range l.logY {
@@ -207,8 +201,7 @@ func (l *aftLoss) gradients(margin []float32, gh []gradient) {
 	}
 }
 
-// loss returns the loss of an outcome, at most maxAFTLoss. It is that of log y,
-// so that the unit of y does not matter.
+// loss returns the loss of an outcome, at most maxAFTLoss. It is that of log y, so that the unit of y does not matter.
 func (l *aftLoss) loss(y float64, censored bool, margin float64) float64 {
 	s := (math.Log(y) - margin) / l.scale
 	if censored {

@@ -13,14 +13,11 @@ var (
 	celloRates  = [...]float64{0.2, 0.25, 0.3}
 )
 
-// TunedAFT chooses the scale and the learning rate of an AFT
-// model by cross-validation (Cello, §4.4): of all pairs that with the least
-// mean out-of-fold loss, the first of equals.
-// The loss of a row is bounded by -log 1e-12.
+// TunedAFT chooses the scale and the learning rate of an AFT model by cross-validation (Cello, §4.4): of all pairs that
+// with the least mean out-of-fold loss, the first of equals. The loss of a row is bounded by -log 1e-12.
 //
-// With a single example there is nothing to hold out, and AFT is chosen as it is.
-// Cost: Folds fits to a part 1-1/Folds of the examples for each pair, 18 with
-// the defaults.
+// With a single example there is nothing to hold out, and AFT is chosen as it is. Cost: Folds fits to a part 1-1/Folds
+// of the examples for each pair, 18 with the defaults.
 type TunedAFT struct {
 	AFT    AFT       // its Scale and Boost.Rate are replaced
 	Scales []float64 // nil means 0.2, 0.3 and 0.4
@@ -29,8 +26,7 @@ type TunedAFT struct {
 	Seed   uint64    // of the folds
 }
 
-// Choose returns AFT with the scale and the learning rate that are chosen. The
-// errors are those of AFT.Fit.
+// Choose returns AFT with the scale and the learning rate that are chosen. The errors are those of AFT.Fit.
 func (t TunedAFT) Choose(d assay.Data) (AFT, error) {
 	if t.Folds < 0 || t.Folds == 1 {
 		panic("model: TunedAFT needs at least 2 folds")

@@ -6,17 +6,15 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// An Axis is the domain of one parameter as a model sees it: either one feature
-// that is uniform on [Lo, Hi], or equally likely Points, each with a value for
-// every one of Features (several for a one-hot coded parameter).
+// An Axis is the domain of one parameter as a model sees it: either one feature that is uniform on [Lo, Hi], or equally
+// likely Points, each with a value for every one of Features (several for a one-hot coded parameter).
 type Axis struct {
 	Features []int
 	Lo, Hi   float64     // if Points is nil
 	Points   [][]float64 // each as long as Features
 }
 
-// maxPoints is the number of values from which a parameter is taken for
-// continuous.
+// maxPoints is the number of values from which a parameter is taken for continuous.
 const maxPoints = 256
 
 // SpaceAxes returns one Axis for each parameter of s, on the features of
@@ -49,14 +47,11 @@ func SpaceAxes(s *assay.Space) []Axis {
 	return axes
 }
 
-// MainEffects returns, for each axis, the share of the variance of the
-// predictions over the whole domain that this axis explains alone: the
-// functional analysis of variance of Hutter, Hoos and Leyton-Brown, "An
-// efficient approach for assessing hyperparameter importance", 2014, algorithm
-// 2 with |U| = 1. As there, shares are of each tree and averaged over the trees,
-// so the ensemble is a forest; a tree without variance does not count. Shares
-// are >= 0 and their sum is at most 1, the rest being interactions; they are all
-// 0 if no tree varies.
+// MainEffects returns, for each axis, the share of the variance of the predictions over the whole domain that this axis
+// explains alone: the functional analysis of variance of Hutter, Hoos and Leyton-Brown, "An efficient approach for
+// assessing hyperparameter importance", 2014, algorithm 2 with |U| = 1. As there, shares are of each tree and averaged
+// over the trees, so the ensemble is a forest; a tree without variance does not count. Shares are >= 0 and their sum is
+// at most 1, the rest being interactions; they are all 0 if no tree varies.
 //
 // Every feature that a tree tests belongs to exactly one axis, or MainEffects
 // panics. Cost: leaves · (depth · points + axes) for each tree.
@@ -119,8 +114,7 @@ type box struct {
 	value   float64
 }
 
-// analyse returns the variance of the marginal of each axis, and that of the
-// tree.
+// analyse returns the variance of the marginal of each axis, and that of the tree.
 func (a *varianceAnalysis) analyse(t Tree) (effects []float64, total float64) {
 	boxes := a.boxes(t)
 	var mean float64
@@ -237,8 +231,7 @@ func (a *varianceAnalysis) intervalEffect(boxes []box, i int) float64 {
 	}
 	slices.Sort(ends)
 	ends = slices.Compact(ends)
-	// rise[k] is by how much the marginal of [ends[k], ends[k+1]] is above that
-	// of the interval before.
+	// rise[k] is by how much the marginal of [ends[k], ends[k+1]] is above that of the interval before.
 	rise := make([]float64, len(ends))
 	for _, b := range boxes {
 		r := b.regions[i]

@@ -8,22 +8,19 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// Boost is gradient boosting of regression trees (Chen and Guestrin, "XGBoost:
-// a scalable tree boosting system", KDD 2016) with squared loss: the standard
-// regressor of Cello's BO-GB. Trees are grown level by level with exact greedy
-// splits: all thresholds between neighbouring values of all features are tried
-// and the one with the largest gain is taken,
+// Boost is gradient boosting of regression trees (Chen and Guestrin, "XGBoost: a scalable tree boosting system", KDD
+// 2016) with squared loss: the standard regressor of Cello's BO-GB. Trees are grown level by level with exact greedy
+// splits: all thresholds between neighbouring values of all features are tried and the one with the largest gain is
+// taken,
 //
 //	gain = G_L²/(H_L+λ) + G_R²/(H_R+λ) - G²/(H+λ),
 //
-// of equals the lowest feature and then the highest threshold, and a leaf
-// predicts -Rate·G/(H+λ), where G and H are sums of the first and second
-// derivatives of the loss over the rows of a node. Nothing is random.
+// of equals the lowest feature and then the highest threshold, and a leaf predicts -Rate·G/(H+λ), where G and H are
+// sums of the first and second derivatives of the loss over the rows of a node. Nothing is random.
 //
-// The outcomes are shifted by their mean and scaled by their standard deviation
-// before the fit, so the unit of y has no effect on the trees. The fitted
-// Predictor implements [Trees] and assay.BatchPredictor; its Std is NaN.
-// Censored examples are assay.ErrCensored, see [AFT]; one example is enough.
+// The outcomes are shifted by their mean and scaled by their standard deviation before the fit, so the unit of y has no
+// effect on the trees. The fitted Predictor implements [Trees] and assay.BatchPredictor; its Std is NaN. Censored
+// examples are assay.ErrCensored, see [AFT]; one example is enough.
 //
 // A fit costs Rounds · MaxDepth · n · d after a sort of each feature.
 type Boost struct {
@@ -37,8 +34,7 @@ type Boost struct {
 
 var _ assay.Learner = Boost{}
 
-// withDefaults returns b with its zero values replaced. It panics if an option
-// is out of range.
+// withDefaults returns b with its zero values replaced. It panics if an option is out of range.
 func (b Boost) withDefaults() Boost {
 	if b.Rounds < 0 || b.MaxDepth < 0 || !(b.Rate >= 0 && b.Rate <= 1) || !(b.Gamma >= 0) ||
 		math.IsNaN(b.Lambda) || math.IsNaN(b.MinChildWeight) {
@@ -86,8 +82,7 @@ func (b Boost) Fit(d assay.Data) (assay.Predictor, error) {
 type loss interface {
 	// constant is the value that the trees are added to.
 	constant() float64
-	// gradients sets gh[i] to the derivatives of the loss of row i with
-	// respect to its margin.
+	// gradients sets gh[i] to the derivatives of the loss of row i with respect to its margin.
 	gradients(margin []float32, gh []gradient)
 	// loss returns the loss of an outcome.
 	loss(y float64, censored bool, margin float64) float64

@@ -51,8 +51,7 @@ func newColumns(x [][]float64) *columns {
 
 func (c *columns) column(f int) []float64 { return c.value[f*c.n : (f+1)*c.n] }
 
-// subset returns the columns of the given rows, which ascend, without sorting
-// again.
+// subset returns the columns of the given rows, which ascend, without sorting again.
 func (c *columns) subset(rows []int) *columns {
 	s := &columns{n: len(rows), order: make([][]int32, len(c.order))}
 	s.value = make([]float64, s.n*len(c.order))

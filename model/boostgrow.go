@@ -5,9 +5,8 @@ import "math"
 // minGain is the least gain for which a node is split (XGBoost's rt_eps).
 const minGain = 1e-6
 
-// A growing is a node of the tree that is being grown. While it is open, its
-// rows in the order of each feature are at [start:end] of the feature's part of
-// grower.order.
+// A growing is a node of the tree that is being grown. While it is open, its rows in the order of each feature are at
+// [start:end] of the feature's part of grower.order.
 type growing struct {
 	start, end int32
 	left       int32 // its left child, the right one follows; 0 if it has none
@@ -113,8 +112,7 @@ func (g *grower) sum(first int) {
 	}
 }
 
-// open derives from the sum of n what split search needs. A leaf, or a node too
-// light for two children, is closed.
+// open derives from the sum of n what split search needs. A leaf, or a node too light for two children, is closed.
 func (g *grower) open(n *growing, leaf bool) {
 	s := n.sum
 	if s.h >= g.opt.MinChildWeight && s.h > 0 {
@@ -139,9 +137,8 @@ func (g *grower) term(grad, hess float64) float32 {
 //
 //	G_R²/a + G_L²/b = G²/S + u²·S/(a·b)
 //
-// so that a candidate can only be better than the best if u² > bar·a·b, with
-// bar = (best - G²/S)/S, which needs no division. The best is lowered by more
-// than the rounding of float32; what passes is compared exactly.
+// so that a candidate can only be better than the best if u² > bar·a·b, with bar = (best - G²/S)/S, which needs no
+// division. The best is lowered by more than the rounding of float32; what passes is compared exactly.
 func (g *grower) raise(n *growing) {
 	s := n.sum.h + 2*g.opt.Lambda
 	if !(s > 0) || g.opt.Lambda+g.opt.MinChildWeight < 1e-3 {
@@ -196,9 +193,8 @@ func (g *grower) differ(k int, a, b int32) bool {
 	return v[a] != v[b]
 }
 
-// try compares the split of n before the i-th of its rows in the order of
-// features[k] with the best one, and takes it if it is better. right is the sum
-// over the rows from the i-th on.
+// try compares the split of n before the i-th of its rows in the order of features[k] with the best one, and takes it
+// if it is better. right is the sum over the rows from the i-th on.
 func (g *grower) try(n *growing, k, i int, right gradient) {
 	left := gradient{n.sum.g - right.g, n.sum.h - right.h}
 	if right.h < g.opt.MinChildWeight || left.h < g.opt.MinChildWeight {
@@ -214,9 +210,8 @@ func (g *grower) try(n *growing, k, i int, right gradient) {
 	g.raise(n)
 }
 
-// below returns the largest number less than the middle of lo and hi, lo < hi,
-// or lo if that is less than lo: x goes left if x < (lo+hi)/2. The middle is
-// rounded to float32, as XGBoost does, if that is still between them.
+// below returns the largest number less than the middle of lo and hi, lo < hi, or lo if that is less than lo: x goes
+// left if x < (lo+hi)/2. The middle is rounded to float32, as XGBoost does, if that is still between them.
 func below(lo, hi float64) float64 {
 	mid := lo/2 + hi/2 // no overflow
 	if short := float64(float32(mid)); lo < short && short <= hi {
@@ -225,9 +220,8 @@ func below(lo, hi float64) float64 {
 	return max(lo, math.Nextafter(mid, math.Inf(-1)))
 }
 
-// split makes the children of those nodes in nodes[from:to] that have a split,
-// and gives each node a place in next: those that are open the first ones. It
-// returns the number of rows in open nodes.
+// split makes the children of those nodes in nodes[from:to] that have a split, and gives each node a place in next:
+// those that are open the first ones. It returns the number of rows in open nodes.
 func (g *grower) split(from, to int, last bool) (rows int) {
 	for i := from; i < to; i++ {
 		n := &g.nodes[i]

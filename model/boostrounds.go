@@ -9,8 +9,7 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// A RoundLearner is boosting whose number of rounds can be chosen: [Boost] and
-// [AFT].
+// A RoundLearner is boosting whose number of rounds can be chosen: [Boost] and [AFT].
 type RoundLearner interface {
 	assay.Learner
 	// check applies the rules of Fit to d.
@@ -26,14 +25,11 @@ var (
 	_ RoundLearner = AFT{}
 )
 
-// AutoRounds chooses the number of rounds: as many as give the least out-of-fold
-// loss.
-// This is the early stopping that Cello asks for (§3.4), with its threshold
-// chosen from the data rather than on one workload.
+// AutoRounds chooses the number of rounds: as many as give the least out-of-fold loss. This is the early stopping that
+// Cello asks for (§3.4), with its threshold chosen from the data rather than on one workload.
 //
-// With a single example there is nothing to hold out, and the
-// rounds are those of Learner. Cost: Folds fits of up to MaxRounds rounds to a part 1-1/Folds of the
-// examples.
+// With a single example there is nothing to hold out, and the rounds are those of Learner. Cost: Folds fits of up to
+// MaxRounds rounds to a part 1-1/Folds of the examples.
 type AutoRounds struct {
 	Learner   RoundLearner
 	MaxRounds int // 0 means 100
@@ -42,8 +38,7 @@ type AutoRounds struct {
 	Seed      uint64
 }
 
-// Rounds returns the number of rounds that is chosen, at least 1. The
-// errors are those of Learner.Fit.
+// Rounds returns the number of rounds that is chosen, at least 1. The errors are those of Learner.Fit.
 func (a AutoRounds) Rounds(d assay.Data) (int, error) {
 	if a.Learner == nil || a.MaxRounds < 0 || a.Patience < 0 || a.Folds < 0 || a.Folds == 1 {
 		panic(fmt.Sprintf("model: AutoRounds options out of range: %+v", a))
@@ -73,8 +68,7 @@ func (a AutoRounds) Rounds(d assay.Data) (int, error) {
 	return at, nil
 }
 
-// foldsOf deals 0..n-1 in a random order into folds (def if 0, at most n) parts,
-// each in ascending order.
+// foldsOf deals 0..n-1 in a random order into folds (def if 0, at most n) parts, each in ascending order.
 func foldsOf(n, folds, def int, seed uint64) [][]int {
 	if folds == 0 {
 		folds = def

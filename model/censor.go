@@ -6,9 +6,8 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// DropCensored returns a Learner that fits l to the uncensored examples only,
-// and returns what l does for too few of them: assay.ErrTooFew if all are
-// censored.
+// DropCensored returns a Learner that fits l to the uncensored examples only, and returns what l does for too few of
+// them: assay.ErrTooFew if all are censored.
 func DropCensored(l assay.Learner) assay.Learner { return dropCensored{l} }
 
 type dropCensored struct{ inner assay.Learner }
@@ -22,8 +21,7 @@ func (l dropCensored) Fit(d assay.Data) (assay.Predictor, error) {
 	return l.inner.Fit(exact)
 }
 
-// exactExamples returns the uncensored examples of d, and the indices of the
-// others.
+// exactExamples returns the uncensored examples of d, and the indices of the others.
 func exactExamples(d assay.Data) (exact assay.Data, censored []int) {
 	for i, x := range d.X {
 		if d.Censored != nil && d.Censored[i] {
@@ -41,8 +39,7 @@ func exactExamples(d assay.Data) (exact assay.Data, censored []int) {
 //
 //	mean + std·φ(a)/Φ(-a), a = (least - mean)/std,
 //
-// and the greater of mean and least if std is NaN, infinite or not positive. It
-// is never below least.
+// and the greater of mean and least if std is NaN, infinite or not positive. It is never below least.
 func truncatedMean(mean, std, least float64) float64 {
 	if !(std > 0) || math.IsInf(std, 1) {
 		return max(mean, least)
@@ -54,12 +51,10 @@ func truncatedMean(mean, std, least float64) float64 {
 	return max(least, mean, bound(mean+std*hazard(a)))
 }
 
-// farTail is where Φ(-a) is still far from underflow, and a continued fraction
-// is already exact enough.
+// farTail is where Φ(-a) is still far from underflow, and a continued fraction is already exact enough.
 const farTail = 25
 
-// hazard returns φ(a)/Φ(-a), the hazard rate of the standard normal
-// distribution.
+// hazard returns φ(a)/Φ(-a), the hazard rate of the standard normal distribution.
 func hazard(a float64) float64 {
 	if a > farTail {
 		return a + tailExcess(a)

@@ -8,9 +8,8 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// check applies the rules that every Learner has about d, in this order: rows
-// of different lengths, or slices that do not match, panic; a feature or
-// outcome that is not finite is assay.ErrBadData; fewer than least examples is
+// check applies the rules that every Learner has about d, in this order: rows of different lengths, or slices that do
+// not match, panic; a feature or outcome that is not finite is assay.ErrBadData; fewer than least examples is
 // assay.ErrTooFew, each wrapped with the offending value.
 func check(d assay.Data, least int) error {
 	if len(d.X) != len(d.Y) || d.Censored != nil && len(d.Censored) != len(d.Y) {
@@ -37,8 +36,7 @@ func check(d assay.Data, least int) error {
 	return nil
 }
 
-// CheckExact is check for a Learner without censored examples, of which it
-// returns assay.ErrCensored.
+// CheckExact is check for a Learner without censored examples, of which it returns assay.ErrCensored.
 func CheckExact(d assay.Data, least int) error {
 	if err := check(d, least); err != nil {
 		return err
@@ -51,9 +49,8 @@ func CheckExact(d assay.Data, least int) error {
 	return nil
 }
 
-// centre returns y as offset + half·u with u in [-1, 1], so that sums and
-// squares of u are finite whatever y is. If all are equal, offset is exactly
-// their value, and half and u are 0. y is finite and not empty.
+// centre returns y as offset + half·u with u in [-1, 1], so that sums and squares of u are finite whatever y is. If all
+// are equal, offset is exactly their value, and half and u are 0. y is finite and not empty.
 func centre(y []float64) (u []float64, offset, half float64) {
 	lo, hi := slices.Min(y), slices.Max(y)
 	u, offset = make([]float64, len(y)), lo

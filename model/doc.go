@@ -1,8 +1,7 @@
 // Package model learns regression functions from trials.
 //
-// A Learner here is a small struct of options whose zero values are documented
-// defaults; its Fit returns an immutable Predictor (see the contracts in package
-// assay). Pick one, and wrap it:
+// A Learner here is a small struct of options whose zero values are documented defaults; its Fit returns an immutable
+// Predictor (see the contracts in package assay). Pick one, and wrap it:
 //
 //  1. The learners are [Linear], [KNN] and [Forest], and those of the files
 //     beside theirs: boosted trees for exact and for censored outcomes, a
@@ -17,8 +16,7 @@
 //
 // A predictor of trees shows them as an [Ensemble], for explanations.
 //
-// The package is pure: it starts no goroutine, reads no clock and does no I/O. A
-// learner with randomness has a Seed, and the same seed and data give the same
-// predictor. Acquisition functions are in package search; rules that stop trials
-// by a prediction, in package stop.
+// The package is pure: it starts no goroutine, reads no clock and does no I/O. A learner with randomness has a Seed,
+// and the same seed and data give the same predictor. Acquisition functions are in package search; rules that stop
+// trials by a prediction, in package stop.
 package model

@@ -12,9 +12,8 @@ const (
 	equalGains = 1 + 1e-12 // a gain must exceed another by this factor to be greater
 )
 
-// A forestGrower grows the trees of one forest. While a tree grows, a node is the
-// range [lo, hi) of rows and of each sorted column's order: the same examples
-// in every one of them.
+// A forestGrower grows the trees of one forest. While a tree grows, a node is the range [lo, hi) of rows and of each
+// sorted column's order: the same examples in every one of them.
 type forestGrower struct {
 	cols    []rankColumn
 	sorted  []int // columns whose order is kept
@@ -44,12 +43,10 @@ type forestGrower struct {
 	stack  []forestTask
 }
 
-// A forestNode is one node of a grown tree as it is walked, in one word, from
-// the top: the left child (24 bits), after which comes the right one; 65,535
-// minus the greatest rank that goes left (16 bits); four times the column (24
-// bits), which is the place of its ranks in a group of four rows. So adding a
-// rank carries into the child when it goes right. In a leaf, the greatest rank
-// is 65,535 and the left child is the leaf itself: a walk stays there.
+// A forestNode is one node of a grown tree as it is walked, in one word, from the top: the left child (24 bits), after
+// which comes the right one; 65,535 minus the greatest rank that goes left (16 bits); four times the column (24 bits),
+// which is the place of its ranks in a group of four rows. So adding a rank carries into the child when it goes right.
+// In a leaf, the greatest rank is 65,535 and the left child is the leaf itself: a walk stays there.
 type forestNode uint64
 
 func makeForestNode(thr uint16, col, left int) forestNode {
@@ -76,8 +73,7 @@ type forestGain struct {
 	inv  float64 // 1/w + 1/(W-w), or -Inf if a side has too few draws
 }
 
-// A forestSplit sends ranks up to lo left and ranks from hi on right; no example of
-// the node has a rank between.
+// A forestSplit sends ranks up to lo left and ranks from hi on right; no example of the node has a rank between.
 type forestSplit struct {
 	col    int32
 	lo, hi uint16
@@ -113,8 +109,7 @@ func newForestGrower(cols []rankColumn, y []float64) *forestGrower {
 	return g
 }
 
-// intN returns a random number in [0, n), n < 2^32. (Lemire's method without
-// rejection: the bias is below n/2^32.)
+// intN returns a random number in [0, n), n < 2^32. (Lemire's method without rejection: the bias is below n/2^32.)
 func (g *forestGrower) intN(n int) int {
 	return int(g.rng.Uint64() >> 32 * uint64(n) >> 32)
 }
@@ -242,8 +237,7 @@ func (g *forestGrower) best(lo, hi int, sum float64, w int) (s forestSplit, ok b
 		return s, false
 	}
 	tried := 0
-	// Trying all, a random rotation is enough to be fair to equals; trying
-	// some, each must be drawn.
+	// Trying all, a random rotation is enough to be fair to equals; trying some, each must be drawn.
 	start := g.intN(d)
 	for i := range d {
 		at := start + i
@@ -281,8 +275,7 @@ func (g *forestGrower) tabulate(sum float64, w int) {
 	}
 }
 
-// scan improves s with the splits of column c. It returns false if the column
-// is constant in the node.
+// scan improves s with the splits of column c. It returns false if the column is constant in the node.
 func (g *forestGrower) scan(c, lo, hi int, s *forestSplit) bool {
 	col := &g.cols[c]
 	switch n := len(col.cuts); {
@@ -365,9 +358,8 @@ func (g *forestGrower) consider(c int, sum int64, lo, hi int, s *forestSplit) {
 	}
 }
 
-// partition moves the examples of the node that go left before the others, in
-// rows and in every order that a child will scan, keeping their order otherwise.
-// It returns how many go left.
+// partition moves the examples of the node that go left before the others, in rows and in every order that a child will
+// scan, keeping their order otherwise. It returns how many go left.
 func (g *forestGrower) partition(lo, hi int, s forestSplit) int {
 	rank := g.cols[s.col].rank
 	rows, right := g.rows[lo:hi], g.right

@@ -6,8 +6,7 @@ import (
 	"slices"
 )
 
-// A rankColumn is one feature of a training set, with its values replaced by their
-// ranks among the distinct ones.
+// A rankColumn is one feature of a training set, with its values replaced by their ranks among the distinct ones.
 type rankColumn struct {
 	feature int         // in the caller's rows
 	cuts    []float64   // ascending; rank k is of the values in (cuts[k-1], cuts[k]]
@@ -17,8 +16,7 @@ type rankColumn struct {
 	order   []uint32    // the examples by rank: rank<<16 | example
 }
 
-// rankColumns returns the columns of X that are not constant. Cost: n log n for
-// each of them.
+// rankColumns returns the columns of X that are not constant. Cost: n log n for each of them.
 func rankColumnsOf(X [][]float64) []rankColumn {
 	type entry struct {
 		x float64

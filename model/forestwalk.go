@@ -6,9 +6,8 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// forestBlock is how many rows of a batch are quantised before they are walked
-// through the trees: enough that the trees are read from memory rarely, few
-// enough that the ranks stay in the second-level cache.
+// forestBlock is how many rows of a batch are quantised before they are walked through the trees: enough that the trees
+// are read from memory rarely, few enough that the ranks stay in the second-level cache.
 const forestBlock = 2048
 
 // A forest is a fitted Forest. The trees lie one after another in nodes; the
@@ -66,9 +65,8 @@ func (p *forest) PredictBatch(X [][]float64, out []assay.Prediction) {
 	}
 }
 
-// quantise sets q to the ranks of X in groups of four rows: those of the first
-// column, of the second, and so on. Rows that are missing in the last group
-// keep what they had.
+// quantise sets q to the ranks of X in groups of four rows: those of the first column, of the second, and so on. Rows
+// that are missing in the last group keep what they had.
 func (p *forest) quantise(X [][]float64, q []uint16) {
 	for _, x := range X {
 		if len(x) != p.dim {
@@ -109,11 +107,9 @@ type forestGroup [256]uint16
 // leafBits is 0 in a leaf only.
 const leafBits = math.MaxUint16 << 24
 
-// walkForest adds the values of one tree to the sums of every row. q is their
-// ranks in at most 64 columns, and is longer by a group. The walks of eight rows
-// are interleaved, without branches, because each waits for memory twice at
-// every step. There are two steps for each check that all are at leaves, where
-// a step changes nothing.
+// walkForest adds the values of one tree to the sums of every row. q is their ranks in at most 64 columns, and is
+// longer by a group. The walks of eight rows are interleaved, without branches, because each waits for memory twice at
+// every step. There are two steps for each check that all are at leaves, where a step changes nothing.
 func walkForest(nodes []forestNode, values []float64, q []uint16, columns int, sums []forestSums) {
 	i := 0
 	for ; i+8 <= len(sums); i += 8 {

@@ -10,34 +10,28 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// GP is Gaussian process regression with a constant mean and the Matérn-5/2
-// kernel with one length scale per feature,
+// GP is Gaussian process regression with a constant mean and the Matérn-5/2 kernel with one length scale per feature,
 //
 //	k(x, x') = s²·(1 + √5·r + 5r²/3)·exp(-√5·r),  r² = Σ_j (x_j - x'_j)²/ℓ_j²,
 //
-// and noise of variance σ² (Rasmussen and Williams, "Gaussian processes for
-// machine learning", 2006, eq. 4.17 and algorithm 2.1). Features are scaled to
-// their range in the data, outcomes to mean 0 and deviation 1.
+// and noise of variance σ² (Rasmussen and Williams, "Gaussian processes for machine learning", 2006, eq. 4.17 and
+// algorithm 2.1). Features are scaled to their range in the data, outcomes to mean 0 and deviation 1.
 //
-// ℓ, s² and σ² maximize the marginal likelihood times a prior: log ℓ_j ~
-// N(√2 + log(d)/2, 3), wider with more features d, which keeps the process from
-// overfitting in high dimension (Hvarfner, Hellsten and Nardi, "Vanilla Bayesian
-// optimization performs great in high dimensions", 2024, §4.2), log s² ~ N(0, 1),
-// and log σ² ~ N(-4, 1).
+// ℓ, s² and σ² maximize the marginal likelihood times a prior: log ℓ_j ~ N(√2 + log(d)/2, 3), wider with more features
+// d, which keeps the process from overfitting in high dimension (Hvarfner, Hellsten and Nardi, "Vanilla Bayesian
+// optimization performs great in high dimensions", 2024, §4.2), log s² ~ N(0, 1), and log σ² ~ N(-4, 1).
 //
-// Mean is the posterior mean and Std the posterior deviation of the function
-// itself, without the noise of an outcome: what an acquisition function needs.
-// Censored examples count as being above their outcomes, by expectation propagation;
-// with no exact example Fit returns assay.ErrTooFew. One exact example is enough. Of
-// more than MaxExamples, that many are chosen at random and the others are not used.
+// Mean is the posterior mean and Std the posterior deviation of the function itself, without the noise of an outcome:
+// what an acquisition function needs. Censored examples count as being above their outcomes, by expectation
+// propagation; with no exact example Fit returns assay.ErrTooFew. One exact example is enough. Of more than
+// MaxExamples, that many are chosen at random and the others are not used.
 //
 // A fit costs n³ + n²·d for each evaluation of the likelihood, a prediction n².
 type GP struct {
 	MaxExamples int // 0 means 300
 	Evaluations int // of the likelihood and its gradient; 0 means 40
-	// Like is a process that was fitted to similar data: the search for parameters
-	// starts from its own if they are likelier than the usual starts. Nil, and what
-	// is no process over as many features, mean nothing.
+	// Like is a process that was fitted to similar data: the search for parameters starts from its own if they are
+	// likelier than the usual starts. Nil, and what is no process over as many features, mean nothing.
 	Like assay.Predictor
 	// Ties are lists of features that have one length scale, such as all pairs of an order: r² then
 	// counts, over ℓ², the pairs that differ, which is Kendall's distance. None is in two.
@@ -151,9 +145,8 @@ func newMarginal(s scaler, data assay.Data) *marginal {
 // gpStarts is the number of points that start compares.
 const gpStarts = 4
 
-// start returns the likeliest of the modes of the priors, the same with shorter
-// lengths by factors e and e², and the parameters of like. The modes are far from
-// what most data want, and many steps away from it.
+// start returns the likeliest of the modes of the priors, the same with shorter lengths by factors e and e², and the
+// parameters of like. The modes are far from what most data want, and many steps away from it.
 func (m *marginal) start(like assay.Predictor) []float64 {
 	mode := make([]float64, m.d+2)
 	for j := range m.d {

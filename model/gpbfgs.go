@@ -2,13 +2,11 @@ package model
 
 import "math"
 
-// minimizeBFGS minimizes f from x on by the method of Broyden, Fletcher, Goldfarb
-// and Shanno with backtracking (Nocedal and Wright, "Numerical optimization",
-// 2006, algorithms 3.1 and 6.1) and returns the best point and its value. f sets
-// grad and returns the value; +Inf or NaN marks a point that cannot be used, and
-// grad is ignored. It ends after the given number of evaluations of f, or when no
-// step lowers f any more by 1e-6 of itself. If f(x) itself is not finite, x is
-// returned.
+// minimizeBFGS minimizes f from x on by the method of Broyden, Fletcher, Goldfarb and Shanno with backtracking (Nocedal
+// and Wright, "Numerical optimization", 2006, algorithms 3.1 and 6.1) and returns the best point and its value. f sets
+// grad and returns the value; +Inf or NaN marks a point that cannot be used, and grad is ignored. It ends after the
+// given number of evaluations of f, or when no step lowers f any more by 1e-6 of itself. If f(x) itself is not finite,
+// x is returned.
 func minimizeBFGS(f func(x, grad []float64) float64, x []float64, evaluations int) ([]float64, float64) {
 	n := len(x)
 	x = append([]float64(nil), x...)

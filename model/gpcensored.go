@@ -7,18 +7,15 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Censored examples of a Gaussian process, by expectation propagation (Groot and
-// Lucas, "Gaussian process regression with censored data using expectation
-// propagation", 2012, §3). That an outcome is above c has the likelihood
-// Φ((f - c)/σ); it is replaced by an exact outcome μ of variance v, its site, such
-// that the posterior of f at the example has the mean and variance that the
-// likelihood itself and the other examples give it. With N(m, s²) what the others
-// say of f, z = (m - c)/√(σ² + s²) and r = φ(z)/Φ(z),
+// Censored examples of a Gaussian process, by expectation propagation (Groot and Lucas, "Gaussian process regression
+// with censored data using expectation propagation", 2012, §3). That an outcome is above c has the likelihood Φ((f -
+// c)/σ); it is replaced by an exact outcome μ of variance v, its site, such that the posterior of f at the example has
+// the mean and variance that the likelihood itself and the other examples give it. With N(m, s²) what the others say of
+// f, z = (m - c)/√(σ² + s²) and r = φ(z)/Φ(z),
 //
 //	g = r/√(σ² + s²),  h = r·(z + r)/(σ² + s²),  v = 1/h - s²,  μ = m + g/h.
 //
-// All sites are set at once, round after round. The likelihood is log-concave, so
-// that v is positive.
+// All sites are set at once, round after round. The likelihood is log-concave, so that v is positive.
 const (
 	epRounds   = 8    // at most
 	epChange   = 0.05 // of the natural parameters, relative to what the others say, in the last round

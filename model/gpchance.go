@@ -12,9 +12,8 @@ type Process interface {
 	assay.Predictor
 	// Noise returns the standard deviation of an outcome about the function.
 	Noise() float64
-	// Residuals returns, for each exact example, how many standard deviations of its
-	// prediction it lies above what the others predict: about standard normal where
-	// the process knows what it says. Censored examples are among the others.
+	// Residuals returns, for each exact example, how many standard deviations of its prediction it lies above what the
+	// others predict: about standard normal where the process knows what it says. Censored examples are among the others.
 	Residuals() []float64
 }
 

@@ -8,22 +8,19 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// A Refitter is a Predictor that can be fitted to other data with the parameters
-// that it has: much cheaper than to learn them again, and as good where the data
-// are little more than before.
+// A Refitter is a Predictor that can be fitted to other data with the parameters that it has: much cheaper than to
+// learn them again, and as good where the data are little more than before.
 type Refitter interface {
 	assay.Predictor
-	// Refit returns the Predictor for d, which has the same features. The errors
-	// are those of the Learner's Fit.
+	// Refit returns the Predictor for d, which has the same features. The errors are those of the Learner's Fit.
 	Refit(d assay.Data) (assay.Predictor, error)
 	// Parameters returns them, for [GPOf]. The slice is the caller's.
 	Parameters() []float64
 }
 
-// GPOf returns the process that has the parameters of another and no examples yet:
-// it predicts the mean 0 with the deviation s. As [GP].Like and to Refit it is as
-// good as the other. It panics for fewer than two parameters, which is a process
-// over no feature.
+// GPOf returns the process that has the parameters of another and no examples yet: it predicts the mean 0 with the
+// deviation s. As [GP].Like and to Refit it is as good as the other. It panics for fewer than two parameters, which is
+// a process over no feature.
 func GPOf(parameters []float64) Refitter {
 	d := len(parameters) - 2
 	if d < 0 {
@@ -41,8 +38,7 @@ func GPOf(parameters []float64) Refitter {
 // s², and of σ², in the units of the scaled features and outcomes.
 func (p *gpPosterior) Parameters() []float64 { return slices.Clone(p.theta) }
 
-// A MeanPredictor is a Predictor that predicts means at a fraction of the cost of
-// their deviations.
+// A MeanPredictor is a Predictor that predicts means at a fraction of the cost of their deviations.
 type MeanPredictor interface {
 	assay.Predictor
 	// PredictMeans sets out[i] to the mean at X[i]. The lengths are equal.
@@ -54,9 +50,8 @@ var (
 	_ MeanPredictor = (*gpPosterior)(nil)
 )
 
-// Refit implements [Refitter] for [GP]: features and outcomes are scaled by the
-// new data, and the kernel's parameters stay. All examples are used. Cost:
-// n³/3 + n²·d, one evaluation of the likelihood without its gradient.
+// Refit implements [Refitter] for [GP]: features and outcomes are scaled by the new data, and the kernel's parameters
+// stay. All examples are used. Cost: n³/3 + n²·d, one evaluation of the likelihood without its gradient.
 func (p *gpPosterior) Refit(d assay.Data) (assay.Predictor, error) {
 	if err := checkProcess(d); err != nil {
 		return nil, err

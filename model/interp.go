@@ -28,29 +28,24 @@ func (k Interpolant) String() string {
 	return fmt.Sprintf("Interpolant(%d)", uint8(k))
 }
 
-// Interpolate passes through every example, which suits outcomes without noise:
-// the interpolations of JobPruner's surrogate (Silva et al. 2018, §3.3). Where
-// examples have equal features, their outcomes are averaged first.
+// Interpolate passes through every example, which suits outcomes without noise: the interpolations of JobPruner's
+// surrogate (Silva et al. 2018, §3.3). Where examples have equal features, their outcomes are averaged first.
 //
-// If the features form a full grid, every combination of the values that each
-// feature has, the interpolant is the tensor product of those in one feature.
-// Columns side by side of which exactly one is 1 and the others are 0 in every
-// example, as [assay.Space.Encode] has them for a category, are one axis of the
-// grid without order. On an axis with less values than the interpolant needs it is
-// of the order that they allow: three values make a parabola, two a line, one a constant.
+// If the features form a full grid, every combination of the values that each feature has, the interpolant is the
+// tensor product of those in one feature. Columns side by side of which exactly one is 1 and the others are 0 in every
+// example, as [assay.Space.Encode] has them for a category, are one axis of the grid without order. On an axis with
+// less values than the interpolant needs it is of the order that they allow: three values make a parabola, two a line,
+// one a constant.
 //
-// Anything else is scattered and is interpolated by radial functions with a
-// linear trend,
+// Anything else is scattered and is interpolated by radial functions with a linear trend,
 //
 //	f(x) = b_0 + Σ_j b_j·x_j + Σ_i c_i·φ(|x - x_i|),  Σ_i c_i·p(x_i) = 0 for all linear p,
 //
-// with features scaled to their range, φ(r) = -r for Multilinear and r³ for the
-// others (Powell 1992; Gutmann 2001, §2), which reproduces linear functions. Of
-// more than MaxExamples such points, that many are chosen at random.
+// with features scaled to their range, φ(r) = -r for Multilinear and r³ for the others (Powell 1992; Gutmann 2001, §2),
+// which reproduces linear functions. Of more than MaxExamples such points, that many are chosen at random.
 //
-// Outside of the range of the examples the prediction is that of the nearest
-// point of their bounding box. Std is NaN. Fit needs one example. A fit on a
-// grid costs n·log n and n_j² for an axis of n_j values, a prediction at most n;
+// Outside of the range of the examples the prediction is that of the nearest point of their bounding box. Std is NaN.
+// Fit needs one example. A fit on a grid costs n·log n and n_j² for an axis of n_j values, a prediction at most n;
 // scattered points cost n³ and n·d.
 type Interpolate struct {
 	By          Interpolant
@@ -128,8 +123,7 @@ func extent(x [][]float64) (lo, hi []float64) {
 	return lo, hi
 }
 
-// distinctRows returns the scaled rows in lexical order, each once, with the
-// mean of their outcomes.
+// distinctRows returns the scaled rows in lexical order, each once, with the mean of their outcomes.
 func distinctRows(s scaler, X [][]float64, u []float64) (x [][]float64, y []float64) {
 	n, d := len(X), len(X[0])
 	all := make([]float64, n*d)

@@ -32,8 +32,7 @@ func (a axis) index(x []float64) int {
 	return i
 }
 
-// newGrid returns the interpolant of rows that are all different, nil if they are not a
-// full grid.
+// newGrid returns the interpolant of rows that are all different, nil if they are not a full grid.
 func newGrid(x [][]float64, u []float64, by Interpolant) *grid {
 	g := &grid{}
 	size := 1
@@ -71,9 +70,8 @@ func newGrid(x [][]float64, u []float64, by Interpolant) *grid {
 	return g
 }
 
-// exclusive returns the columns from j on, as few as possible but more than one, of
-// which exactly one is 1 and the others are 0 in every row, without those that
-// are 0 in all; nil if there are none.
+// exclusive returns the columns from j on, as few as possible but more than one, of which exactly one is 1 and the
+// others are 0 in every row, without those that are 0 in all; nil if there are none.
 func exclusive(x [][]float64, j int) (columns []int) {
 	ones := make([]int, len(x)) // in the columns so far
 	for k := j; k < len(x[0]); k++ {
@@ -138,9 +136,8 @@ func (g *grid) sum(weights [][]weight, k, at int) (sum float64) {
 	return sum
 }
 
-// weights returns the weights of the values at x, without zeros. Between
-// categories they are the shares of the columns, or all the same if no column
-// is positive.
+// weights returns the weights of the values at x, without zeros. Between categories they are the shares of the columns,
+// or all the same if no column is positive.
 func (a axis) weights(x []float64) []weight {
 	if a.line != nil {
 		return a.line.weights(x[a.columns[0]])

@@ -29,9 +29,8 @@ func (l *line) slopes(by Interpolant) {
 	}
 }
 
-// parabolaSlopes sets the slope at each value to that of the parabola through it
-// and its neighbours, at the ends through the three last: with equal distances
-// (y_(i+1) - y_(i-1))/2h, Keys' cubic convolution with a = -1/2.
+// parabolaSlopes sets the slope at each value to that of the parabola through it and its neighbours, at the ends
+// through the three last: with equal distances (y_(i+1) - y_(i-1))/2h, Keys' cubic convolution with a = -1/2.
 func (l *line) parabolaSlopes() {
 	n := len(l.x)
 	l.slope = make([][]float64, n)
@@ -117,8 +116,7 @@ func (l *line) splineSlopes(natural bool) {
 	l.slope = right
 }
 
-// weights returns the weights of the values at x, which is within their range,
-// without zeros.
+// weights returns the weights of the values at x, which is within their range, without zeros.
 func (l *line) weights(x float64) []weight {
 	i, exact := slices.BinarySearch(l.x, x)
 	if exact {

@@ -38,14 +38,11 @@ func (p *radial) at(x []float64) float64 {
 	return sum
 }
 
-// newRadial returns the function through the outcomes u at rows that are all
-// different.
+// newRadial returns the function through the outcomes u at rows that are all different.
 //
-// With P the rows (1, x_i) and Z an orthonormal basis of what is orthogonal to
-// its columns, c = Z·(Zᵀ Φ Z)⁻¹·Zᵀ u: the matrix is positive definite for both
-// φ, also where P has not full rank (Wendland, "Scattered data approximation",
-// 2005, thm. 8.12 and corollary 8.17). The trend is then the solution of P·b = u - Φ·c of
-// least norm.
+// With P the rows (1, x_i) and Z an orthonormal basis of what is orthogonal to its columns, c = Z·(Zᵀ Φ Z)⁻¹·Zᵀ u: the
+// matrix is positive definite for both φ, also where P has not full rank (Wendland, "Scattered data approximation",
+// 2005, thm. 8.12 and corollary 8.17). The trend is then the solution of P·b = u - Φ·c of least norm.
 func newRadial(x [][]float64, u []float64, by Interpolant) (*radial, error) {
 	n, d := len(x), len(x[0])
 	f := &radial{linear: by == Multilinear, c: make([]float64, n)}

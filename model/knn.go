@@ -10,10 +10,9 @@ import (
 
 const nearest = 5 // scikit-learn's default; Silva et al. give none
 
-// KNN predicts the mean of the K nearest examples by Euclidean distance, all
-// weighing the same, as JobPruner's surrogate does (Silva et al. 2018, §3.3). Of
-// equally distant examples the earlier is nearer; fewer than K examples are all
-// neighbours. Features are not scaled: those of a Space share the unit cube.
+// KNN predicts the mean of the K nearest examples by Euclidean distance, all weighing the same, as JobPruner's
+// surrogate does (Silva et al. 2018, §3.3). Of equally distant examples the earlier is nearer; fewer than K examples
+// are all neighbours. Features are not scaled: those of a Space share the unit cube.
 //
 // Std is the sample standard deviation of the neighbours' outcomes, NaN for one
 // neighbour. Fit needs one example. Cost of a prediction: n·d.

@@ -9,9 +9,8 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// Linear learns a linear function with an intercept by least squares, or by
-// ridge regression (Hoerl and Kennard 1970) if Ridge > 0: with the features
-// scaled to mean 0 and variance 1, it minimizes
+// Linear learns a linear function with an intercept by least squares, or by ridge regression (Hoerl and Kennard 1970)
+// if Ridge > 0: with the features scaled to mean 0 and variance 1, it minimizes
 //
 //	Σ_i (y_i - b0 - b·x_i)² + n·Ridge·|b|².
 //
@@ -19,9 +18,8 @@ import (
 // linearly or are more than the examples), it is the shortest such b. So Fit
 // needs one example, and the prediction does not depend on the unit of a feature.
 //
-// Std is that of a new outcome, with the residual variance s² and the leverage
-// of x; D holds the singular values of the scaled features F and V their
-// directions:
+// Std is that of a new outcome, with the residual variance s² and the leverage of x; D holds the singular values of the
+// scaled features F and V their directions:
 //
 //	s²·(1 + 1/n + Σ_k (V_k·x)² / (D_k² + n·Ridge)),
 //	s² = Σ_i residual_i² / (n - 1 - Σ_k D_k²/(D_k² + n·Ridge)).

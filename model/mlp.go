@@ -9,29 +9,24 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// MLP is an ensemble of small multi-layer perceptrons that learn from censored
-// examples by the Tobit loss (Eggensperger, Haase, Müller, Lindauer and Hutter,
-// "Neural model-based optimization with right-censored observations", 2020: the
-// model of Cello's BO-NN, §4.3). A member maps the features to a mean μ and a
-// deviation σ of the outcome, and has the loss
+// MLP is an ensemble of small multi-layer perceptrons that learn from censored examples by the Tobit loss
+// (Eggensperger, Haase, Müller, Lindauer and Hutter, "Neural model-based optimization with right-censored
+// observations", 2020: the model of Cello's BO-NN, §4.3). A member maps the features to a mean μ and a deviation σ of
+// the outcome, and has the loss
 //
 //	-log φ((y-μ)/σ)/σ for an exact outcome y, -log(1-Φ((y-μ)/σ)) for a bound y,
 //
-// with tanh units, minimized by Adam on batches of 16 (Kingma and Ba 2015,
-// algorithm 1). Each member leaves out another part of the examples and keeps the
-// weights of the epoch with the least loss on that part; with fewer than 10
-// examples nothing is left out.
+// with tanh units, minimized by Adam on batches of 16 (Kingma and Ba 2015, algorithm 1). Each member leaves out another
+// part of the examples and keeps the weights of the epoch with the least loss on that part; with fewer than 10 examples
+// nothing is left out.
 //
-// Mean is the mean over the members, and Std² the mean of σ² plus the variance of
-// μ over them: the noise of an outcome and the doubt about the function together
-// (Lakshminarayanan, Pritzel and Blundell, "Simple and scalable predictive
+// Mean is the mean over the members, and Std² the mean of σ² plus the variance of μ over them: the noise of an outcome
+// and the doubt about the function together (Lakshminarayanan, Pritzel and Blundell, "Simple and scalable predictive
 // uncertainty estimation using deep ensembles", 2017, §2.4).
 //
-// Features are scaled to their range in the data, and held at twice the range
-// beyond it; outcomes are scaled to mean 0 and deviation 1, bounds included. Run
-// times are best fitted on their logarithm, see [Log]. One example is enough;
-// without any exact outcome Fit returns assay.ErrTooFew. Cost: Members · Epochs ·
-// n · the number of weights.
+// Features are scaled to their range in the data, and held at twice the range beyond it; outcomes are scaled to mean 0
+// and deviation 1, bounds included. Run times are best fitted on their logarithm, see [Log]. One example is enough;
+// without any exact outcome Fit returns assay.ErrTooFew. Cost: Members · Epochs · n · the number of weights.
 type MLP struct {
 	Hidden  []int   // units of each hidden layer; nil means 16 and 16
 	Members int     // 0 means 4

@@ -8,13 +8,11 @@ import (
 // A network is a multi-layer perceptron with tanh units and two linear outputs.
 type network struct {
 	sizes []int // inputs, units of each hidden layer, 2
-	// For each layer its weights, a row of outputs for each input, and then a
-	// bias for each output.
+	// For each layer its weights, a row of outputs for each input, and then a bias for each output.
 	params []float64
 }
 
-// newNetwork draws weights uniformly from ±√(6/(in+out)) (Glorot and Bengio
-// 2010, eq. 16); biases are 0.
+// newNetwork draws weights uniformly from ±√(6/(in+out)) (Glorot and Bengio 2010, eq. 16); biases are 0.
 func newNetwork(sizes []int, rng *rand.Rand) *network {
 	n := &network{sizes: sizes}
 	for k := range len(sizes) - 1 {
@@ -28,8 +26,7 @@ func newNetwork(sizes []int, rng *rand.Rand) *network {
 	return n
 }
 
-// A workspace holds the outputs of each layer, the inputs first, and the
-// derivatives of the loss by them.
+// A workspace holds the outputs of each layer, the inputs first, and the derivatives of the loss by them.
 type workspace struct{ value, slope [][]float64 }
 
 func (n *network) workspace() *workspace {

@@ -29,9 +29,8 @@ func Matern52(r2 float64) float64 {
 // errSingular is returned for a matrix that stays singular with any jitter.
 var errSingular = errors.New("the covariance matrix is not positive definite")
 
-// NewPosterior returns the process of the outcomes y, each less its prior mean.
-// covariance returns that of y[i] and y[j], j <= i, noise included. It is an error if
-// their covariances are not positive definite. Cost: n³/3.
+// NewPosterior returns the process of the outcomes y, each less its prior mean. covariance returns that of y[i] and
+// y[j], j <= i, noise included. It is an error if their covariances are not positive definite. Cost: n³/3.
 func NewPosterior(y []float64, covariance func(i, j int) float64) (*Posterior, error) {
 	chol, err := factor(len(y), covariance)
 	if err != nil {
@@ -40,9 +39,8 @@ func NewPosterior(y []float64, covariance func(i, j int) float64) (*Posterior, e
 	return newPosterior(chol, y)
 }
 
-// LogEvidence returns the logarithm of the marginal likelihood of a [NewPosterior], less
-// the constant n/2·log 2π: -½ y·α - ½ log|K| (eq. 5.8). It is -Inf where the
-// covariances are not positive definite.
+// LogEvidence returns the logarithm of the marginal likelihood of a [NewPosterior], less the constant n/2·log 2π: -½
+// y·α - ½ log|K| (eq. 5.8). It is -Inf where the covariances are not positive definite.
 func LogEvidence(y []float64, covariance func(i, j int) float64) float64 {
 	chol, err := factor(len(y), covariance)
 	if err != nil {
@@ -103,8 +101,7 @@ func newPosterior(chol *mat.Cholesky, y []float64) (*Posterior, error) {
 // LogEvidence is [LogEvidence] of the process.
 func (p *Posterior) LogEvidence() float64 { return p.evidence }
 
-// Mean returns k'α, the posterior mean, less the prior mean, where the covariances with
-// the outcomes are k.
+// Mean returns k'α, the posterior mean, less the prior mean, where the covariances with the outcomes are k.
 func (p *Posterior) Mean(k []float64) float64 {
 	var mean float64
 	for i, a := range p.alpha {
@@ -113,9 +110,8 @@ func (p *Posterior) Mean(k []float64) float64 {
 	return mean
 }
 
-// Whiten replaces k by L⁻¹k. With v and w such vectors of two points, the process
-// knows v·w of their prior covariance: the posterior variance at a point is its prior
-// one less v·v. Cost: n²/2.
+// Whiten replaces k by L⁻¹k. With v and w such vectors of two points, the process knows v·w of their prior covariance:
+// the posterior variance at a point is its prior one less v·v. Cost: n²/2.
 func (p *Posterior) Whiten(k []float64) {
 	n := len(p.alpha)
 	for i, s := range k {
@@ -127,14 +123,12 @@ func (p *Posterior) Whiten(k []float64) {
 	}
 }
 
-// LeaveOut returns for each outcome of a group by how much it is above its posterior mean
-// without the group, and the variance of that (Rasmussen and Williams, eq. 5.12, for
-// a block G of K⁻¹):
+// LeaveOut returns for each outcome of a group by how much it is above its posterior mean without the group, and the
+// variance of that (Rasmussen and Williams, eq. 5.12, for a block G of K⁻¹):
 //
 //	y_G - mean_G = ([K⁻¹]_GG)⁻¹·[K⁻¹y]_G,  variance_i = (([K⁻¹]_GG)⁻¹)_ii.
 //
-// They are NaN where the block is not positive definite. Cost: n²/2 for each of a small
-// group.
+// They are NaN where the block is not positive definite. Cost: n²/2 for each of a small group.
 func (p *Posterior) LeaveOut(group []int) (above, variance []float64) {
 	m, n := len(group), len(p.alpha)
 	columns := make([][]float64, m) // of L⁻¹

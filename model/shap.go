@@ -2,12 +2,10 @@ package model
 
 import "math"
 
-// Shap explains the prediction at x: base is the expected prediction and phi[j]
-// the Shapley value of feature j, so that base + Σ phi = e.Predict(x). The game
-// is the path-dependent one of Lundberg, Erion and Lee, "Consistent
-// individualized feature attribution for tree ensembles", 2018, §3: a feature
-// that is not known goes both ways at a node, in proportion to Cover. phi has
-// the length of x, and is 0 where no tree tests the feature.
+// Shap explains the prediction at x: base is the expected prediction and phi[j] the Shapley value of feature j, so that
+// base + Σ phi = e.Predict(x). The game is the path-dependent one of Lundberg, Erion and Lee, "Consistent
+// individualized feature attribution for tree ensembles", 2018, §3: a feature that is not known goes both ways at a
+// node, in proportion to Cover. phi has the length of x, and is 0 where no tree tests the feature.
 //
 // It is exact (their algorithm 2). Cost for each tree: leaves · depth².
 func (e Ensemble) Shap(x []float64) (phi []float64, base float64) {
@@ -49,8 +47,7 @@ func (t Tree) expected(i int32) float64 {
 	return l*t.expected(n.Left) + r*t.expected(n.Right)
 }
 
-// fractions returns the shares of the cover of an inner node that go left and
-// right: half each if nothing covers it.
+// fractions returns the shares of the cover of an inner node that go left and right: half each if nothing covers it.
 func (t Tree) fractions(n Node) (left, right float64) {
 	l, r := t[n.Left].Cover, t[n.Right].Cover
 	if !(l+r > 0) {
@@ -59,9 +56,8 @@ func (t Tree) fractions(n Node) (left, right float64) {
 	return l / (l + r), r / (l + r)
 }
 
-// A step is one feature on the path from the root, with their letters: d is the
-// feature, z the share of the paths that continue if it is not known, o that if
-// it is known (0 or 1), and w the weight of the subsets of the path so far that
+// A step is one feature on the path from the root, with their letters: d is the feature, z the share of the paths that
+// continue if it is not known, o that if it is known (0 or 1), and w the weight of the subsets of the path so far that
 // have as many known features as there are steps before this one.
 type step struct {
 	d       int32
@@ -76,8 +72,7 @@ type explainer struct {
 	steps []step // room for the paths of all levels
 }
 
-// down is RECURSE of algorithm 2: path is that of the parent, to which feature d
-// with shares z and o is added.
+// down is RECURSE of algorithm 2: path is that of the parent, to which feature d with shares z and o is added.
 func (s *explainer) down(node int32, path []step, z, o float64, d int32) {
 	if z == 0 && o == 0 {
 		return // no subset of features comes here
@@ -98,8 +93,7 @@ func (s *explainer) down(node int32, path []step, z, o float64, d int32) {
 		hot, cold = cold, hot
 		hotShare, coldShare = coldShare, hotShare
 	}
-	// A feature that is on the path already is taken off it, and comes back
-	// with both shares multiplied.
+	// A feature that is on the path already is taken off it, and comes back with both shares multiplied.
 	z, o = 1, 1
 	for k := 1; k < len(m); k++ {
 		if m[k].d == n.Feature {

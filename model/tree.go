@@ -15,14 +15,12 @@ type Node struct {
 // Leaf reports whether the node has no children.
 func (n Node) Leaf() bool { return n.Feature < 0 }
 
-// A Tree is a binary regression tree. Node 0 is the root, and the children of
-// node i are Left and Right, both greater than i: a loop from the last node to
-// the first meets children before their parents. A Tree is never empty and is
-// not modified once it is built.
+// A Tree is a binary regression tree. Node 0 is the root, and the children of node i are Left and Right, both greater
+// than i: a loop from the last node to the first meets children before their parents. A Tree is never empty and is not
+// modified once it is built.
 type Tree []Node
 
-// Leaf returns the index of the leaf that x falls into. A NaN goes right.
-// Cost: the depth of the leaf.
+// Leaf returns the index of the leaf that x falls into. A NaN goes right. Cost: the depth of the leaf.
 func (t Tree) Leaf(x []float64) int {
 	i := int32(0)
 	for t[i].Feature >= 0 {
@@ -42,9 +40,8 @@ func (t Tree) Predict(x []float64) float64 { return t[t.Leaf(x)].Value }
 //
 //	f(x) = Bias + Scale · Σ_k Trees[k](x):
 //
-// a forest has the centre of the outcomes as Bias and Scale 1/len(Trees);
-// boosting has its base score as Bias, and Scale 1 with the learning rate inside
-// the leaves.
+// a forest has the centre of the outcomes as Bias and Scale 1/len(Trees); boosting has its base score as Bias, and
+// Scale 1 with the learning rate inside the leaves.
 type Ensemble struct {
 	Trees []Tree
 	Bias  float64
@@ -63,9 +60,8 @@ func (e Ensemble) Predict(x []float64) float64 {
 // Trees is a Predictor that can be explained tree by tree.
 type Trees interface {
 	assay.Predictor
-	// Ensemble returns trees whose sum is the predictive mean, up to rounding,
-	// or a monotone transform of it if the type of the predictor says so. The
-	// trees belong to the predictor: the caller must not change them. It may
-	// build them on each call.
+	// Ensemble returns trees whose sum is the predictive mean, up to rounding, or a monotone transform of it if the type
+	// of the predictor says so. The trees belong to the predictor: the caller must not change them. It may build them on
+	// each call.
 	Ensemble() Ensemble
 }

@@ -13,9 +13,8 @@ import (
 	"github.com/assay-run/assay/prune"
 )
 
-// This file ranks studies for people (assay study similar). The nearest by their fingerprints
-// are compared trial by trial, the others by the fingerprints alone: reading the trials of all
-// would take too long with a large record.
+// This file ranks studies for people (assay study similar). The nearest by their fingerprints are compared trial by
+// trial, the others by the fingerprints alone: reading the trials of all would take too long with a large record.
 
 // Both bound the time of one ranking.
 const (
@@ -23,9 +22,8 @@ const (
 	comparedStudies = 20  // that are compared trial by trial
 )
 
-// A Similar is another study beside one of them: one line of `assay study similar --json`: a contract.
-// Points is at how many configurations the two were compared. Trials is how many the other
-// study has. A correlation is in [-1, 1].
+// A Similar is another study beside one of them: one line of `assay study similar --json`: a contract. Points is at how
+// many configurations the two were compared. Trials is how many the other study has. A correlation is in [-1, 1].
 type Similar struct {
 	Study       string   `json:"study"`
 	Correlation *float64 `json:"correlation"` // null if there is none
@@ -38,12 +36,10 @@ type Similar struct {
 // Serves reports whether the two studies were compared: there is a correlation.
 func (s Similar) Serves() bool { return s.Correlation != nil }
 
-// Similar ranks the other studies by how alike they are to the one of that name, the
-// most alike first, those without a correlation last. It returns an error that matches
-// fs.ErrNotExist if there is no such study.
-// A study with a flaw is listed with its reason, last, and is no error. The flaw of the study
-// itself is one, of the class usage. Equal correlations keep the order in which the studies
-// were looked at.
+// Similar ranks the other studies by how alike they are to the one of that name, the most alike first, those without a
+// correlation last. It returns an error that matches fs.ErrNotExist if there is no such study. A study with a flaw is
+// listed with its reason, last, and is no error. The flaw of the study itself is one, of the class usage. Equal
+// correlations keep the order in which the studies were looked at.
 func (kb *Base) Similar(ctx context.Context, name string) ([]Similar, error) {
 	self := kb.studies[name]
 	if self == nil {
@@ -156,10 +152,9 @@ func finiteOrNil(x float64) *float64 {
 	return &x
 }
 
-// spreadOf returns n trials in even steps, or all if there are no more.
-// The first is among them. Even steps cover the whole study, whose first trials are a
-// searcher's initial design and its last are near the best. The result may be the slice
-// itself, and is not to be changed.
+// spreadOf returns n trials in even steps, or all if there are no more. The first is among them. Even steps cover the
+// whole study, whose first trials are a searcher's initial design and its last are near the best. The result may be the
+// slice itself, and is not to be changed.
 func spreadOf(trials []assay.Trial, n int) []assay.Trial {
 	if len(trials) <= n {
 		return trials

@@ -6,9 +6,8 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// threshold returns the value that a trial must reach not to be hopeless, for
-// aggressiveness alpha in [0, 1): with E the outcomes of the earlier study as
-// qualities to maximize (E = -value),
+// threshold returns the value that a trial must reach not to be hopeless, for aggressiveness alpha in [0, 1): with E
+// the outcomes of the earlier study as qualities to maximize (E = -value),
 //
 //	t = min E + alpha·(max E - min E)   (Silva et al. 2018, Algorithm 1, line 2),
 //
@@ -18,11 +17,10 @@ func (s *source) threshold(alpha float64) float64 {
 	return s.worst - alpha*(s.worst-s.best.Value)
 }
 
-// hopeless returns the cells that Algorithm 1 removes, by parameter: those in
-// which the study has at least so many trials, all of them worse than the threshold. A failed or
-// infeasible trial is, a censored one is if it was stopped above it. A cell
-// without trials is never hopeless, and as alpha < 1, neither is one of the best
-// trial. Cost: trials times parameters.
+// hopeless returns the cells that Algorithm 1 removes, by parameter: those in which the study has at least so many
+// trials, all of them worse than the threshold. A failed or infeasible trial is, a censored one is if it was stopped
+// above it. A cell without trials is never hopeless, and as alpha < 1, neither is one of the best trial. Cost: trials
+// times parameters.
 //
 // The threshold is on the values themselves, not on the scale of the surrogate: alpha is a
 // share of the way from the worst outcome to the best one.
@@ -33,8 +31,7 @@ func (s *source) hopeless(threshold float64, least int, cs []cells) [][]bool {
 		for _, t := range s.trials {
 			k := cs[i].of(t.Config[i])
 			used[k]++
-			// A run that was stopped below the threshold might have reached it, and is
-			// counted as if it had.
+			// A run that was stopped below the threshold might have reached it, and is counted as if it had.
 			if t.State != assay.Failed && t.State != assay.Infeasible && !(t.Value > threshold) {
 				good[k] = true
 			}

@@ -10,33 +10,27 @@ import (
 )
 
 const (
-	// FixedAlpha is the aggressiveness where the automatic one has no ground
-	// (Silva et al. 2018, §3.6).
+	// FixedAlpha is the aggressiveness where the automatic one has no ground (Silva et al. 2018, §3.6).
 	FixedAlpha = 0.6
 	// maxAlpha is the default cap of the automatic aggressiveness: at 0.99 the
 	// paper's own results were worse than without pruning in a case out of six.
 	maxAlpha = 0.9
-	// variogramSample is how many trials the variogram and the tests see: n²/2
-	// pairs, and with more values a test finds every real surface to be different
-	// from its ideal.
+	// variogramSample is how many trials the variogram and the tests see: n²/2 pairs, and with more values a test finds
+	// every real surface to be different from its ideal.
 	variogramSample = 200
 	significance    = 0.05 // of the tests
 )
 
-// SuggestAlpha returns the aggressiveness that the trials of a study suggest (Silva
-// et al. 2018, §3.6)
+// SuggestAlpha returns the aggressiveness that the trials of a study suggest (Silva et al. 2018, §3.6)
 //
 //	alpha = 1 - nugget/sill,
 //
-// of the experimental variogram of their outcomes, at most limit (0 means 0.9; it
-// is below 1). The distance of two configurations is [assay.Space.Distance]:
-// Euclidean on the unit cube, where two different categories are at distance 1.
-// The variogram needs outcomes that are normal (Shapiro-Francia) with a mean
-// (Kruskal-Wallis) and a variance (Brown-Forsythe) that are the same on both sides
-// of every parameter, each at the level 0.05, the latter two by Bonferroni; of
-// positive outcomes, the logarithms will do. Otherwise alpha is 0.6, limited
-// likewise, and note says why; "" otherwise. Of more than 200 finished trials,
-// 200 are drawn. Cost: 20,000 distances.
+// of the experimental variogram of their outcomes, at most limit (0 means 0.9; it is below 1). The distance of two
+// configurations is [assay.Space.Distance]: Euclidean on the unit cube, where two different categories are at distance
+// 1. The variogram needs outcomes that are normal (Shapiro-Francia) with a mean (Kruskal-Wallis) and a variance
+// (Brown-Forsythe) that are the same on both sides of every parameter, each at the level 0.05, the latter two by
+// Bonferroni; of positive outcomes, the logarithms will do. Otherwise alpha is 0.6, limited likewise, and note says
+// why; "" otherwise. Of more than 200 finished trials, 200 are drawn. Cost: 20,000 distances.
 func SuggestAlpha(space *assay.Space, trials []assay.Trial, limit float64) (alpha float64, note string) {
 	if limit < 0 || limit >= 1 {
 		panic(fmt.Sprintf("prune: cap %v of the aggressiveness", limit))
@@ -87,10 +81,9 @@ func SuggestAlpha(space *assay.Space, trials []assay.Trial, limit float64) (alph
 	return min(v.Continuity(), limit), ""
 }
 
-// unsteady returns what differs between the sides of a parameter: "mean", "variance" or "".
-// The sides of an ordered parameter are below and above the middle of its range, those of a
-// category its levels. The level of each test is divided by the number of parameters
-// (Bonferroni), since one test of many fails by chance.
+// unsteady returns what differs between the sides of a parameter: "mean", "variance" or "". The sides of an ordered
+// parameter are below and above the middle of its range, those of a category its levels. The level of each test is
+// divided by the number of parameters (Bonferroni), since one test of many fails by chance.
 func unsteady(space *assay.Space, ts []assay.Trial, z []float64) string {
 	mean, variance := 1.0, 1.0
 	for i, p := range space.Params {

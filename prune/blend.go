@@ -24,13 +24,11 @@ const (
 //
 //	m(x) = a + Σ w_j·z_j(x),
 //
-// with z_j the standardized surrogate of study j, fitted to the running study's
-// scaled outcomes by least squares with a penalty on the distance of the weights
-// from w0, the equal shares of the studies' mean standard deviation: without
-// evidence the studies count alike, and the more trials there are, the more freely
-// they are weighed. The penalty is that of four with the least squared error where
-// each trial is predicted from the others. A forest of the residuals in x and m adds
-// what the running study has of its own.
+// with z_j the standardized surrogate of study j, fitted to the running study's scaled outcomes by least squares with a
+// penalty on the distance of the weights from w0, the equal shares of the studies' mean standard deviation: without
+// evidence the studies count alike, and the more trials there are, the more freely they are weighed. The penalty is
+// that of four with the least squared error where each trial is predicted from the others. A forest of the residuals in
+// x and m adds what the running study has of its own.
 //
 // A blend is of the trials at the time it was made and never changes. sources, w and a row of z_j are in
 // the same order, the most similar study first.
@@ -43,9 +41,8 @@ type blend struct {
 	encode  func(assay.Config) []float64
 }
 
-// newBlend fits a blend of the most similar studies. It is nil if there are too few trials, if
-// they are all equal, or if no study serves. Cost: a forest for each source that is used for
-// the first time, and one of the trials.
+// newBlend fits a blend of the most similar studies. It is nil if there are too few trials, if they are all equal, or
+// if no study serves. Cost: a forest for each source that is used for the first time, and one of the trials.
 //
 // The forest of the residuals has one feature more than the space: m(x), the last one of each row.
 func newBlend(b *base, seed uint64) *blend {
@@ -124,8 +121,7 @@ func (m *blend) mean(row []float64) float64 {
 func (m *blend) fit(rows [][]float64, y []float64) {
 	var sd float64
 	for _, s := range m.sources {
-		// The weights turn standard deviations into the scale of outcomes: together they are
-		// one mean deviation.
+		// The weights turn standard deviations into the scale of outcomes: together they are one mean deviation.
 		sd += s.sd / float64(len(m.sources))
 	}
 	prior := slices.Repeat([]float64{sd / float64(len(m.sources))}, len(m.sources))
@@ -230,8 +226,7 @@ func (m *blend) predict(features, rows [][]float64, out []assay.Prediction) {
 	}
 }
 
-// standard returns the standardized surrogate at c: exact where there are trials,
-// that of a forest elsewhere.
+// standard returns the standardized surrogate at c: exact where there are trials, that of a forest elsewhere.
 //
 // sd is never 0 after smooth, so that 0 is the mark that it was not called.
 func (s *source) standard(c assay.Config) float64 {
@@ -245,8 +240,7 @@ func (s *source) standard(c assay.Config) float64 {
 	return (y - s.mean) / s.sd
 }
 
-// smooth fits what standard needs: a forest of the study, and the mean and standard deviation
-// of its outcomes.
+// smooth fits what standard needs: a forest of the study, and the mean and standard deviation of its outcomes.
 func (s *source) smooth() {
 	// The seed is always the zero one: a source may serve several searches, which are to see the same.
 	f, err := model.Forest{Trees: blendTrees}.Fit(s.examples())

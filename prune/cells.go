@@ -15,9 +15,8 @@ const (
 	bins      = 16 // of any other, equally wide on its search scale
 )
 
-// cells divide the values of a parameter into what is removed together: single values, or bins
-// where there are more than 32 of them or a continuum. A value of a fine parameter has too few
-// trials to be judged alone.
+// cells divide the values of a parameter into what is removed together: single values, or bins where there are more
+// than 32 of them or a continuum. A value of a fine parameter has too few trials to be judged alone.
 //
 // Invariant: every value is in exactly one of the cells 0 .. n-1.
 type cells struct {
@@ -27,8 +26,7 @@ type cells struct {
 	number map[float64]int // of single values
 }
 
-// newCells returns the cells of a parameter. Levels of a category are never binned: there is
-// no order to bin them in.
+// newCells returns the cells of a parameter. Levels of a category are never binned: there is no order to bin them in.
 //
 // Where values are not binned, number has each of them, and n is their count.
 func newCells(p assay.Param) cells {
@@ -45,8 +43,7 @@ func newCells(p assay.Param) cells {
 	return c
 }
 
-// of returns the cell of a coordinate. One that is no value of the parameter is in the cell of
-// the nearest value.
+// of returns the cell of a coordinate. One that is no value of the parameter is in the cell of the nearest value.
 func (c *cells) of(x float64) int {
 	if !c.binned {
 		if i, ok := c.number[x]; ok {
@@ -58,8 +55,7 @@ func (c *cells) of(x float64) int {
 	return min(max(int(c.param.ToUnit(x)*bins), 0), bins-1)
 }
 
-// texts names a set of cells, given in ascending order: values as they are
-// written, or ranges of successive bins.
+// texts names a set of cells, given in ascending order: values as they are written, or ranges of successive bins.
 func (c *cells) texts(set []int) []string {
 	var out []string
 	if !c.binned {
@@ -81,9 +77,8 @@ func (c *cells) texts(set []int) []string {
 	return out
 }
 
-// bounds returns the least and the greatest value of the bins from first to last; of a
-// continuum, the edges of the bins. Values are in ascending order, so that the ends are found
-// by bisection.
+// bounds returns the least and the greatest value of the bins from first to last; of a continuum, the edges of the
+// bins. Values are in ascending order, so that the ends are found by bisection.
 func (c *cells) bounds(first, last int) (lo, hi float64) {
 	p := c.param
 	n := p.Count()
@@ -123,8 +118,7 @@ func newLimit(space *assay.Space) *limit {
 	return l
 }
 
-// keep returns the predicate of what is left, or nil if nothing is cut. Later
-// changes of l do not touch it.
+// keep returns the predicate of what is left, or nil if nothing is cut. Later changes of l do not touch it.
 //
 // The predicate may be kept by a searcher for as long as it likes. Its cost is a look-up for each
 // parameter that is cut, and nothing for the others. It shares the cells, which never change.

@@ -9,11 +9,10 @@ import (
 // FingerprintPoints is the length of a [Fingerprint].
 const FingerprintPoints = 64
 
-// Fingerprint returns the surrogate of a study at 64 configurations that depend on
-// its parameters only, drawn from their space without relations: studies of equal
-// parameters are compared in a microsecond by stats.CrossCorrelation of theirs, an
-// estimate of what [Rank] finds. It returns an error for a study that cannot serve
-// one like itself; see [Match].
+// Fingerprint returns the surrogate of a study at 64 configurations that depend on its parameters only, drawn from
+// their space without relations: studies of equal parameters are compared in a microsecond by stats.CrossCorrelation of
+// theirs, an estimate of what [Rank] finds. It returns an error for a study that cannot serve one like itself; see
+// [Match].
 func Fingerprint(s Study) ([]float64, error) {
 	space, err := assay.NewSpace(s.Params)
 	if err != nil {

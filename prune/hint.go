@@ -9,15 +9,13 @@ import (
 
 const hintSources = 16 // that a hint is made of, those with the most trials
 
-// Hint gives s, if it is an [assay.Hinter], what the studies that serve expect of
-// each configuration together: the mean of their standardized surrogates, moved to
-// about 0 for the best and 1 for the worst. The model of s then need not learn
-// from the running study alone what all of them agree on, and is free to take no
-// notice where the running study is another.
+// Hint gives s, if it is an [assay.Hinter], what the studies that serve expect of each configuration together: the mean
+// of their standardized surrogates, moved to about 0 for the best and 1 for the worst. The model of s then need not
+// learn from the running study alone what all of them agree on, and is free to take no notice where the running study
+// is another.
 //
-// It does nothing if no study serves, or in an [assay.Space.Indexed] space of more
-// than 20,000 configurations, where it would cost more than many a run. Of more than
-// 16 studies it takes those with the most trials.
+// It does nothing if no study serves, or in an [assay.Space.Indexed] space of more than 20,000 configurations, where it
+// would cost more than many a run. Of more than 16 studies it takes those with the most trials.
 func (k *Knowledge) Hint(s assay.Searcher) {
 	h := k.hinter(s)
 	if h == nil {

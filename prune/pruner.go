@@ -12,24 +12,21 @@ import (
 
 // Options are the options of [New].
 type Options struct {
-	// Alpha is the aggressiveness of Algorithm 1, in (0, 1): values are removed
-	// with which the most similar study never got within 1 - Alpha of the way from
-	// its best to its worst outcome. 0 means that of [SuggestAlpha] for each study.
+	// Alpha is the aggressiveness of Algorithm 1, in (0, 1): values are removed with which the most similar study never
+	// got within 1 - Alpha of the way from its best to its worst outcome. 0 means that of [SuggestAlpha] for each study.
 	Alpha float64
 	// MaxAlpha limits the automatic one; in [0, 1), where 0 means 0.9.
 	MaxAlpha float64
 	// Threshold is the least correlation that a study must have; in [0, 1), where
 	// 0 means 0.5. It must also be positive beyond chance, see [New].
 	Threshold float64
-	// Least is the number of trials of that study that a value must have to be
-	// removed; 0 means 3, since one bad trial may be due to the other parameters, and
-	// 1 by the published rule.
+	// Least is the number of trials of that study that a value must have to be removed; 0 means 3, since one bad trial may
+	// be due to the other parameters, and 1 by the published rule.
 	Least int
 	// Rule is what is done beside Algorithm 1: see [New].
 	Rule Rule
-	// Surrogate is that of both the earlier and the running study, which are then
-	// compared as by [RankBy]. None means the comparison of [Rank], or, by the
-	// published rule, Nearest.
+	// Surrogate is that of both the earlier and the running study, which are then compared as by [RankBy]. None means the
+	// comparison of [Rank], or, by the published rule, Nearest.
 	Surrogate Surrogate
 	// Keep are values that are never removed.
 	Keep []Kept
@@ -73,35 +70,30 @@ var (
 	_ assay.Lacker   = (*Pruner)(nil)
 )
 
-// New returns inner in a space that shrinks (Silva et al. 2018, §3.3-3.6). At the
-// first Ask after new trials it compares the running study with every earlier one
-// (see [Rank]). From the most similar study, if its correlation reaches the
-// threshold and is positive at the level 0.05, it takes the values that Algorithm
-// 1 removes: those with which every trial of that study is worse than
+// New returns inner in a space that shrinks (Silva et al. 2018, §3.3-3.6). At the first Ask after new trials it
+// compares the running study with every earlier one (see [Rank]). From the most similar study, if its correlation
+// reaches the threshold and is positive at the level 0.05, it takes the values that Algorithm 1 removes: those with
+// which every trial of that study is worse than
 //
 //	best + (1 - alpha)·(worst - best).
 //
-// Values that this study tried less than Options.Least times stay, and so do those of Options.Keep and those
-// of the running study's own best trial, so that the space is never empty.
-// Parameters with more than 32 values, and continuous ones, are cut in 16 bins of
-// equal width on their search scale.
+// Values that this study tried less than Options.Least times stay, and so do those of Options.Keep and those of the
+// running study's own best trial, so that the space is never empty. Parameters with more than 32 values, and continuous
+// ones, are cut in 16 bins of equal width on their search scale.
 //
-// The rule [Published] is the algorithm as printed: one trial is enough for a value
-// to be removed, the values of the best trial are not exempt, a correlation that
-// reaches the threshold need not be positive beyond chance, surrogates of both
-// studies are compared, nothing comes back, and the search ends when inner has
-// proposed everything that is left. The rest is of the rule [Guarded].
+// The rule [Published] is the algorithm as printed: one trial is enough for a value to be removed, the values of the
+// best trial are not exempt, a correlation that reaches the threshold need not be positive beyond chance, surrogates of
+// both studies are compared, nothing comes back, and the search ends when inner has proposed everything that is left.
+// The rest is of the rule [Guarded].
 //
-// What a study removed comes back when its correlation falls below the threshold
-// or is undefined, a single value when the best trial has it, and all when inner
-// has proposed everything that is left. Every removal and return is a Cut.
+// What a study removed comes back when its correlation falls below the threshold or is undefined, a single value when
+// the best trial has it, and all when inner has proposed everything that is left. Every removal and return is a Cut.
 //
 // A Pruner is an [assay.Observer] whatever inner is, which hears of the trials if it
 // is one. It is no [assay.Narrower]: the limit of inner is its own.
 //
-// New returns an error that matches [ErrNotNarrower] if inner is none, and one for a
-// value of Options.Keep that the space does not have. It panics if a number of the
-// options is out of range.
+// New returns an error that matches [ErrNotNarrower] if inner is none, and one for a value of Options.Keep that the
+// space does not have. It panics if a number of the options is out of range.
 func New(inner assay.Searcher, k *Knowledge, opts Options) (*Pruner, error) {
 	opts = opts.checked()
 	narrower, ok := assay.As[assay.Narrower](inner)
@@ -154,8 +146,7 @@ func (opts Options) checked() Options {
 	return opts
 }
 
-// Cuts returns every removal and return so far, in order. The slice is the
-// caller's.
+// Cuts returns every removal and return so far, in order. The slice is the caller's.
 func (p *Pruner) Cuts() []assay.Cut { return slices.Clone(p.cuts) }
 
 // Keeps reports whether a configuration is in the space as it is now.
@@ -227,9 +218,8 @@ func (p *Pruner) Observe(trials ...assay.Trial) error {
 	return nil
 }
 
-// update brings the limit up to the trials. Returns come before removals: a study that is no
-// longer similar gives back what it took before another takes what it would. Nothing happens
-// without a new trial, so that Ask can be repeated.
+// update brings the limit up to the trials. Returns come before removals: a study that is no longer similar gives back
+// what it took before another takes what it would. Nothing happens without a new trial, so that Ask can be repeated.
 func (p *Pruner) update() {
 	if p.free || len(p.base.trials) == p.told {
 		return
@@ -349,9 +339,8 @@ func (p *Pruner) alphaOf(at int) (alpha float64, note string) {
 	return p.alpha[at], s.note
 }
 
-// record adds a Cut of a set of cells of one parameter, in ascending order, for the source at. It is
-// called after limit has changed. The correlation in it is that of now, which for a return is not the
-// one of the removal.
+// record adds a Cut of a set of cells of one parameter, in ascending order, for the source at. It is called after limit
+// has changed. The correlation in it is that of now, which for a return is not the one of the removal.
 func (p *Pruner) record(param int, set []int, at int, why string, restored bool) {
 	s := p.base.sources[at]
 	r, _ := p.base.correlation(at)

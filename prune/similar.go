@@ -18,24 +18,21 @@ type Similarity struct {
 	Err         error   // why the study cannot serve; nil if it can
 }
 
-// Rank compares a running study's trials with what is known, the most similar study
-// first, those without a correlation and those that cannot serve last. The correlation is the normalised
-// cross-correlation (stats.CrossCorrelation) of the two surrogates at the points
-// where the running one has trials that ended, censored ones left out: there it is
-// exact, and anywhere else it would be compared with what it does not know. A
-// surrogate is exact where there are trials and the mean of the five nearest
-// elsewhere; it sees the logarithms of outcomes of one sign. The correlation of
-// fewer than three points, and of equal outcomes, is undefined.
+// Rank compares a running study's trials with what is known, the most similar study first, those without a correlation
+// and those that cannot serve last. The correlation is the normalised cross-correlation (stats.CrossCorrelation) of the
+// two surrogates at the points where the running one has trials that ended, censored ones left out: there it is exact,
+// and anywhere else it would be compared with what it does not know. A surrogate is exact where there are trials and
+// the mean of the five nearest elsewhere; it sees the logarithms of outcomes of one sign. The correlation of fewer than
+// three points, and of equal outcomes, is undefined.
 func Rank(k *Knowledge, trials []assay.Trial) []Similarity {
 	return RankBy(k, NoSurrogate, trials)
 }
 
-// RankBy is [Rank] as Silva et al. 2018, §3.4 have it: both studies have a surrogate
-// of that kind, and these are compared at common points. The points are all
-// configurations of a space of at most 1,000, else 1,000 drawn ones, the same for all
-// studies. Outcomes are compared as they are. The correlation is undefined if the
-// running study has fewer than three trials, or a surrogate is constant. Cost: for
-// each study a fit and 1,000 predictions, the first time that the knowledge is asked.
+// RankBy is [Rank] as Silva et al. 2018, §3.4 have it: both studies have a surrogate of that kind, and these are
+// compared at common points. The points are all configurations of a space of at most 1,000, else 1,000 drawn ones, the
+// same for all studies. Outcomes are compared as they are. The correlation is undefined if the running study has fewer
+// than three trials, or a surrogate is constant. Cost: for each study a fit and 1,000 predictions, the first time that
+// the knowledge is asked.
 func RankBy(k *Knowledge, s Surrogate, trials []assay.Trial) []Similarity {
 	b := newBase(k, s)
 	b.learn(trials...)
@@ -95,9 +92,8 @@ func newBase(k *Knowledge, s Surrogate) *base {
 	return b
 }
 
-// learn adds trials of the running study. A censored trial is no point of comparison and is
-// left out. A trial of another space is ignored, and one that is done without a number for a
-// value counts as failed.
+// learn adds trials of the running study. A censored trial is no point of comparison and is left out. A trial of
+// another space is ignored, and one that is done without a number for a value counts as failed.
 func (b *base) learn(trials ...assay.Trial) {
 	for _, t := range trials {
 		if t.State == assay.Done && (math.IsNaN(t.Value) || math.IsInf(t.Value, 0)) {
@@ -118,9 +114,8 @@ func (b *base) learn(trials ...assay.Trial) {
 	}
 }
 
-// outcomes returns the scaled outcomes of the trials, failed and infeasible ones as the worst;
-// nil if none ran to the end. The scale is that of the running study: NCC does not see a
-// difference of factor between the studies.
+// outcomes returns the scaled outcomes of the trials, failed and infeasible ones as the worst; nil if none ran to the
+// end. The scale is that of the running study: NCC does not see a difference of factor between the studies.
 func (b *base) outcomes() []float64 {
 	// It is computed anew for each call: a new worst or a first negative value changes all of them.
 	values := finishedValues(b.trials)
@@ -139,9 +134,8 @@ func (b *base) outcomes() []float64 {
 	return y
 }
 
-// correlation returns the normalised cross-correlation of source i with the running study, and
-// the number of points it was taken at. It is NaN for fewer than three points, where any two
-// lines agree, and for equal outcomes.
+// correlation returns the normalised cross-correlation of source i with the running study, and the number of points it
+// was taken at. It is NaN for fewer than three points, where any two lines agree, and for equal outcomes.
 func (b *base) correlation(i int) (r float64, points int) {
 	if b.pair != nil {
 		return b.pair.correlation(b, b.sources[i]), len(b.pair.common.points)
@@ -153,8 +147,7 @@ func (b *base) correlation(i int) (r float64, points int) {
 	return stats.CrossCorrelation(y, b.at[i]), len(y)
 }
 
-// mostSimilar returns the source with the greatest correlation, the first of
-// equals; -1 if none has one.
+// mostSimilar returns the source with the greatest correlation, the first of equals; -1 if none has one.
 func (b *base) mostSimilar() (at int, r float64) {
 	at, r = -1, math.NaN()
 	for i := range b.sources {

@@ -22,9 +22,8 @@ type Study struct {
 	Trials []assay.Trial
 }
 
-// A Knowledge is the earlier studies that serve one space and goal, with their
-// surrogates. Any number of searchers can be made of it, one after the other: it
-// is not safe for concurrent use.
+// A Knowledge is the earlier studies that serve one space and goal, with their surrogates. Any number of searchers can
+// be made of it, one after the other: it is not safe for concurrent use.
 type Knowledge struct {
 	space   *assay.Space
 	sources []*source
@@ -75,18 +74,16 @@ func (k *Knowledge) Studies() []string {
 	return names
 }
 
-// Match returns nil if an earlier study can serve a study of that space and goal,
-// else an error that says in words why not: it needs the same parameters, by name
-// and kind, in any order, with two finished trials of different outcomes within
-// the common part of their ranges; and the same metric, direction and unit.
+// Match returns nil if an earlier study can serve a study of that space and goal, else an error that says in words why
+// not: it needs the same parameters, by name and kind, in any order, with two finished trials of different outcomes
+// within the common part of their ranges; and the same metric, direction and unit.
 func Match(space *assay.Space, goal assay.Goal, s Study) error {
 	_, err := newSource(space, goal, s)
 	return err
 }
 
-// Fits is the part of [Match] that needs no trials: nil if the study has the objective and the
-// parameters that it needs, else an error that says in words why not. Cost: that of comparing
-// the parameters.
+// Fits is the part of [Match] that needs no trials: nil if the study has the objective and the parameters that it
+// needs, else an error that says in words why not. Cost: that of comparing the parameters.
 func Fits(space *assay.Space, goal assay.Goal, s Study) error {
 	_, err := fits(space, goal, s)
 	return err
@@ -113,9 +110,8 @@ func fits(space *assay.Space, goal assay.Goal, s Study) (*translation, error) {
 // A source is an earlier study in the coordinates of the running one. Its outcomes are on its
 // own scale throughout: studies are compared by shape, not by size.
 //
-// What costs is made when it is needed first: exact, nearest and data with the first
-// prediction, the forest and its mean and deviation with the first hint or blend. A source is
-// therefore not safe for concurrent use.
+// What costs is made when it is needed first: exact, nearest and data with the first prediction, the forest and its
+// mean and deviation with the first hint or blend. A source is therefore not safe for concurrent use.
 type source struct {
 	name   string
 	trials []assay.Trial // within the common ranges, with the space's coordinates
@@ -135,10 +131,9 @@ type source struct {
 	unit     float64         // of loss; 0 before it is needed
 }
 
-// newSource translates the study, or says in words why it cannot serve: another objective,
-// other parameters, or no two finished trials of different outcomes in the common part of the
-// ranges. Trials that have not ended, or with a value that is no number, are left out. Cost:
-// its trials times the parameters.
+// newSource translates the study, or says in words why it cannot serve: another objective, other parameters, or no two
+// finished trials of different outcomes in the common part of the ranges. Trials that have not ended, or with a value
+// that is no number, are left out. Cost: its trials times the parameters.
 //
 // The objective is compared first, since it costs nothing, and the parameters before the trials, since
 // without a translation no trial can be read ([Fits]). A nil error promises two finished trials of different
@@ -271,8 +266,7 @@ func (s *source) predict(c assay.Config) float64 {
 	return s.nearest.Predict(s.space.Encode(c)).Mean
 }
 
-// byValue returns the finished trials, the best first and of equals the earlier. Cost: a sort
-// of all.
+// byValue returns the finished trials, the best first and of equals the earlier. Cost: a sort of all.
 func (s *source) byValue() []assay.Trial {
 	ts := slices.DeleteFunc(slices.Clone(s.trials), func(t assay.Trial) bool { return t.State != assay.Done })
 	slices.SortStableFunc(ts, func(a, b assay.Trial) int { return cmp.Compare(a.Value, b.Value) })

@@ -13,15 +13,13 @@ import (
 	"github.com/assay-run/assay/stats"
 )
 
-// A Surrogate is how a study is continued to configurations that it has not run
-// (Silva et al. 2018, §3.3): exact where there are trials, and one of JobPruner's
-// four regressions elsewhere. With one, an earlier study and the running one are
-// compared surrogate with surrogate at common points, as the paper does: see
-// [RankBy]. The zero value is no surrogate of the running study: see [Rank].
+// A Surrogate is how a study is continued to configurations that it has not run (Silva et al. 2018, §3.3): exact where
+// there are trials, and one of JobPruner's four regressions elsewhere. With one, an earlier study and the running one
+// are compared surrogate with surrogate at common points, as the paper does: see [RankBy]. The zero value is no
+// surrogate of the running study: see [Rank].
 type Surrogate uint8
 
-// The surrogates, in the order of the paper's section 3.3 but for the nearest
-// neighbours, which its experiments use.
+// The surrogates, in the order of the paper's section 3.3 but for the nearest neighbours, which its experiments use.
 const (
 	NoSurrogate Surrogate = iota
 	Nearest               // the mean of the five nearest
@@ -36,8 +34,7 @@ const commonPoints = 1000
 
 // surrogates is the table of surrogates.
 //
-// Its order is that of the constants. The names are what [ParseSurrogate] reads, so that they
-// do not change.
+// Its order is that of the constants. The names are what [ParseSurrogate] reads, so that they do not change.
 var surrogates = [...]struct {
 	name string
 	make assay.Learner
@@ -76,11 +73,10 @@ func (s Surrogate) String() string {
 	return fmt.Sprintf("Surrogate(%d)", uint8(s))
 }
 
-// at returns the surrogate of trials at the points, whose features are codes. The
-// outcomes are those of the goal, without a transform, and a failed or infeasible
-// trial has the worst of them; censored trials are left out. It is nil if none of
-// the trials ran to the end, or if the regression cannot be fitted. Cost: that of a
-// fit, and of a prediction at each point.
+// at returns the surrogate of trials at the points, whose features are codes. The outcomes are those of the goal,
+// without a transform, and a failed or infeasible trial has the worst of them; censored trials are left out. It is nil
+// if none of the trials ran to the end, or if the regression cannot be fitted. Cost: that of a fit, and of a prediction
+// at each point.
 func (s Surrogate) at(space *assay.Space, trials []assay.Trial, points []assay.Config, codes [][]float64) []float64 {
 	values := finishedValues(trials)
 	if len(values) == 0 {
@@ -171,9 +167,8 @@ type pair struct {
 	trials int       // that it was made of
 }
 
-// correlation returns that of an earlier study with the running one, whose trials
-// are those of b: NaN for fewer than three of them, and for a surrogate that is
-// constant or cannot be fitted.
+// correlation returns that of an earlier study with the running one, whose trials are those of b: NaN for fewer than
+// three of them, and for a surrogate that is constant or cannot be fitted.
 func (p *pair) correlation(b *base, src *source) float64 {
 	if len(b.trials) < leastTrials {
 		return math.NaN()
@@ -188,8 +183,7 @@ func (p *pair) correlation(b *base, src *source) float64 {
 	return stats.CrossCorrelation(p.now, then)
 }
 
-// comparison returns the common points for a surrogate, made when they are needed
-// first.
+// comparison returns the common points for a surrogate, made when they are needed first.
 //
 // The values in it depend on the kind of surrogate, so that each kind has its own.
 func (k *Knowledge) comparison(s Surrogate) *comparison {

@@ -21,8 +21,7 @@ type TransferOptions struct {
 }
 
 const (
-	// maxTable bounds the memory of table and codes, and draws the cost of a turn in a space
-	// without a table.
+	// maxTable bounds the memory of table and codes, and draws the cost of a turn in a space without a table.
 	firstProposals = 3
 	maxTable       = 20_000 // configurations that are all candidates
 	topOfSource    = 20     // candidates that each source offers elsewhere
@@ -30,12 +29,10 @@ const (
 	patience       = 3      // proposals of ours without improvement before there are fewer
 )
 
-// A Transfer is a searcher that takes turns with the earlier studies. Make one with
-// [NewTransfer].
+// A Transfer is a searcher that takes turns with the earlier studies. Make one with [NewTransfer].
 //
-// Invariant: visited has every configuration that was proposed or observed, by whomever; a
-// proposal of ours is never among them. inner may propose one of ours again, see
-// [NewTransfer].
+// Invariant: visited has every configuration that was proposed or observed, by whomever; a proposal of ours is never
+// among them. inner may propose one of ours again, see [NewTransfer].
 type Transfer struct {
 	inner assay.Searcher
 	base  *base
@@ -66,8 +63,7 @@ type Transfer struct {
 	recalled []transferMemo // not made again yet; of the first, what is left
 }
 
-// asked is an outstanding proposal; inner is the ID that the inner searcher gave
-// it, 0 if it is ours.
+// asked is an outstanding proposal; inner is the ID that the inner searcher gave it, 0 if it is ours.
 //
 // The configuration is kept because that of a trial that is told need not be trusted.
 type asked struct {
@@ -84,21 +80,17 @@ var (
 
 // NewTransfer returns inner with proposals from earlier studies between its own.
 //
-// The first are those that do best in the earlier studies together: each is chosen
-// from the best configurations of all to lower the mean over the studies of what
-// the best of the proposals so far is worse than the study's own best, in units of
-// the study's spread. Of the first three of the running study one is of theirs, as
-// nothing speaks for them yet. From three trials on a study has a say as long as its
-// rank correlation with them is positive: neither first proposals nor the model nor
-// the hint is made of any other. Which studies these are is judged with each trial.
+// The first are those that do best in the earlier studies together: each is chosen from the best configurations of all
+// to lower the mean over the studies of what the best of the proposals so far is worse than the study's own best, in
+// units of the study's spread. Of the first three of the running study one is of theirs, as nothing speaks for them
+// yet. From three trials on a study has a say as long as its rank correlation with them is positive: neither first
+// proposals nor the model nor the hint is made of any other. Which studies these are is judged with each trial.
 //
-// Later ones are those with the greatest expected improvement by a model of the
-// running study that builds on the eight most similar ones (the type blend of this
-// package). How many they are depends on how well it predicts each trial from the
-// others, by a lower bound of the correlation (Fisher's z, one standard error): every
-// second from 0.4, and below that one of eight. Each three in a row that are no
-// improvement halve their share, to one of 16 at least, so that a study that is like
-// no other loses little.
+// Later ones are those with the greatest expected improvement by a model of the running study that builds on the eight
+// most similar ones (the type blend of this package). How many they are depends on how well it predicts each trial from
+// the others, by a lower bound of the correlation (Fisher's z, one standard error): every second from 0.4, and below
+// that one of eight. Each three in a row that are no improvement halve their share, to one of 16 at least, so that a
+// study that is like no other loses little.
 //
 // In an [assay.Space.Indexed] space of up to 20,000 all configurations are candidates,
 // elsewhere the best of the earlier studies, the neighbours of the best and random
@@ -188,8 +180,7 @@ func (t *Transfer) Ask(n int) ([]assay.Proposal, error) {
 	return ps, nil
 }
 
-// propose makes a proposal of ours if inner is 0, and else passes on the one that inner gave
-// that ID.
+// propose makes a proposal of ours if inner is 0, and else passes on the one that inner gave that ID.
 //
 // IDs of inner start at 1, so that 0 is free as the mark of ours.
 func (t *Transfer) propose(c assay.Config, inner int64) assay.Proposal {
@@ -203,9 +194,8 @@ func (t *Transfer) propose(c assay.Config, inner int64) assay.Proposal {
 	return t.asked.Propose(c, asked{c, inner})
 }
 
-// propound returns a proposal of ours if it is our turn and there is one, else nil. The first
-// proposals are the portfolio's; after that the model's, at its turns. A Transfer without a
-// study that serves is inner alone.
+// propound returns a proposal of ours if it is our turn and there is one, else nil. The first proposals are the
+// portfolio's; after that the model's, at its turns. A Transfer without a study that serves is inner alone.
 func (t *Transfer) propound() assay.Config {
 	if len(t.base.sources) == 0 {
 		return nil
@@ -287,8 +277,7 @@ func (t *Transfer) portfolio() assay.Config {
 	return best
 }
 
-// left returns, by source, the loss that the proposals so far and c leave: the least of
-// theirs.
+// left returns, by source, the loss that the proposals so far and c leave: the least of theirs.
 func (t *Transfer) left(c assay.Config) []float64 {
 	loss := make([]float64, len(t.spread))
 	for j, s := range t.base.sources {
@@ -309,8 +298,7 @@ func (s *source) loss(c assay.Config) float64 {
 	return max(0, s.predict(c)-best) / s.unit
 }
 
-// offers returns the best configurations of every source with a say that are in the space and
-// not visited.
+// offers returns the best configurations of every source with a say that are in the space and not visited.
 //
 // seen is by all sources together, n by each: a configuration that two offer counts for both, and is
 // returned once, with the first.
@@ -357,9 +345,8 @@ func (t *Transfer) promising() assay.Config {
 	return cs[at]
 }
 
-// candidates returns configurations that are not visited, their features, and the rows of
-// their standardized surrogates. In a small space features and surrogates are computed once
-// for all configurations.
+// candidates returns configurations that are not visited, their features, and the rows of their standardized
+// surrogates. In a small space features and surrogates are computed once for all configurations.
 func (t *Transfer) candidates() (cs []assay.Config, features, rows [][]float64) {
 	if t.table == nil {
 		for _, c := range t.sample() {

@@ -52,8 +52,7 @@ func (t *Transfer) fingerprint() string {
 		len(t.base.sources), t.base.space.Dim(), t.opts.First, t.after, t.opts.Seed)
 }
 
-// Memo implements [assay.Resumer]. With its own proposals it has the memo of inner, if
-// that is a Resumer.
+// Memo implements [assay.Resumer]. With its own proposals it has the memo of inner, if that is a Resumer.
 //
 // What is returned is forgotten here: the next memo begins after it. A memo that is lost costs the
 // computing time of its proposals and nothing else.

@@ -11,8 +11,7 @@ import (
 // observed is how long a beat waits for whoever observes the run, such as a stopping rule.
 const observed = time.Second
 
-// Beat implements [Control]. A run that nobody wants is to be cancelled, and so is an
-// attempt that is not on record.
+// Beat implements [Control]. A run that nobody wants is to be cancelled, and so is an attempt that is not on record.
 func (f *Fleet) Beat(ctx context.Context, b Beat) (Verdict, error) {
 	f.mu.Lock()
 	defer f.unlock()
@@ -87,9 +86,8 @@ func (f *Fleet) verdict(a *attempt) Verdict {
 	return Verdict(r.Verdict(a, f.now(), f.o.Lease, w != nil && w.order.Evict))
 }
 
-// observe hands the measurement so far to whoever observes the run, and waits for it. It
-// reports whether it did: what is wanted of the run may have changed. The lock is held
-// before and after.
+// observe hands the measurement so far to whoever observes the run, and waits for it. It reports whether it did: what
+// is wanted of the run may have changed. The lock is held before and after.
 func (f *Fleet) observe(ctx context.Context, a *attempt) bool {
 	m := a.Latest
 	m.Where, m.Class = a.Where, a.Class

@@ -36,9 +36,8 @@ func (f *Fleet) Tell(ctx context.Context, o Outcome) error {
 	return f.book(ctx, a, b, m)
 }
 
-// book writes the end of an attempt and puts it into effect, unless it has ended before.
-// Outcomes of one run are written one after the other: the first counts. The lock is held,
-// but not while it waits and writes.
+// book writes the end of an attempt and puts it into effect, unless it has ended before. Outcomes of one run are
+// written one after the other: the first counts. The lock is held, but not while it waits and writes.
 func (f *Fleet) book(ctx context.Context, a *attempt, b assay.Booking, m assay.Measurement) error {
 	r := a.run
 	if err := f.written(ctx, r); err != nil {

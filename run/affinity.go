@@ -13,9 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// This file keeps runs apart on the processors: sched_setaffinity(2) works per thread, and a
-// child inherits the mask of the thread that forks it. No cgroup controller is needed, and a
-// run that sets its own mask escapes.
+// This file keeps runs apart on the processors: sched_setaffinity(2) works per thread, and a child inherits the mask of
+// the thread that forks it. No cgroup controller is needed, and a run that sets its own mask escapes.
 
 // pinFrom is how many processors there must be to give the tool its own: one of
 // fewer than four is too much to take away from the runs.
@@ -32,8 +31,7 @@ type cpuSet struct {
 	used map[int]int // by processor: runs that have it
 }
 
-// newCPUSet returns the processors of this process. If pin, the last of them
-// becomes the tool's, if there are enough.
+// newCPUSet returns the processors of this process. If pin, the last of them becomes the tool's, if there are enough.
 // An error while threads are moved may leave some of them moved.
 func newCPUSet(pin bool) (*cpuSet, error) {
 	var mask unix.CPUSet
@@ -49,8 +47,7 @@ func newCPUSet(pin bool) (*cpuSet, error) {
 	return c, nil
 }
 
-// newCPUs divides the given processors.
-// The slices of the result share the array of all.
+// newCPUs divides the given processors. The slices of the result share the array of all.
 func newCPUs(all []int, pin bool) *cpuSet {
 	c := &cpuSet{all: all, runs: all, used: map[int]int{}}
 	if n := len(all); pin && n >= pinFrom {
@@ -79,9 +76,8 @@ func maskOf(cpus []int) *unix.CPUSet {
 	return &mask
 }
 
-// setThreads moves every thread of this process. Threads that are made later
-// inherit from the one that makes them, so it looks again until it finds none.
-// A thread that ended meanwhile (ESRCH) is no error.
+// setThreads moves every thread of this process. Threads that are made later inherit from the one that makes them, so
+// it looks again until it finds none. A thread that ended meanwhile (ESRCH) is no error.
 func setThreads(cpus []int) error {
 	mask, done := maskOf(cpus), map[string]bool{}
 	for found := true; found; {
@@ -112,9 +108,8 @@ func (c *cpuSet) pinned() []int {
 	return slices.Clone(c.runs)
 }
 
-// restore gives all processors back to the threads of this process.
-// The mask becomes that which this process had when the set was made. Close calls it, when no
-// run is under way.
+// restore gives all processors back to the threads of this process. The mask becomes that which this process had when
+// the set was made. Close calls it, when no run is under way.
 func (c *cpuSet) restore() error {
 	if c.tool == nil {
 		return nil
@@ -122,12 +117,10 @@ func (c *cpuSet) restore() error {
 	return setThreads(c.all)
 }
 
-// take reserves n processors for one run, those that the fewest runs have, so
-// that parallel runs share none as long as there are enough. For n = 0 it
-// returns nil: the run has all of them. It is an error if n is not a whole
-// number, or more than there are.
-// Sharing is no error: with more runs than processors, a processor is given to several. The
-// caller owns the slice and returns it with give.
+// take reserves n processors for one run, those that the fewest runs have, so that parallel runs share none as long as
+// there are enough. For n = 0 it returns nil: the run has all of them. It is an error if n is not a whole number, or
+// more than there are. Sharing is no error: with more runs than processors, a processor is given to several. The caller
+// owns the slice and returns it with give.
 func (c *cpuSet) take(n float64) ([]int, error) {
 	if n == 0 {
 		return nil, nil
@@ -149,8 +142,7 @@ func (c *cpuSet) take(n float64) ([]int, error) {
 	return least, nil
 }
 
-// give ends the reservation of take.
-// It takes nil, which take returns for a run without a reservation.
+// give ends the reservation of take. It takes nil, which take returns for a run without a reservation.
 func (c *cpuSet) give(cpus []int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -159,11 +151,10 @@ func (c *cpuSet) give(cpus []int) {
 	}
 }
 
-// enter moves the calling thread, and with it the process that it forks, to the
-// processors of a run. Call undo on the same goroutine.
-// If the mask cannot be set, the run starts on the processors of this thread: affinity makes
-// figures steadier, and is no condition of a run. Between enter and undo the goroutine is
-// locked to its thread, so that the fork happens on the thread that was moved.
+// enter moves the calling thread, and with it the process that it forks, to the processors of a run. Call undo on the
+// same goroutine. If the mask cannot be set, the run starts on the processors of this thread: affinity makes figures
+// steadier, and is no condition of a run. Between enter and undo the goroutine is locked to its thread, so that the
+// fork happens on the thread that was moved.
 func (c *cpuSet) enter(cpus []int) (undo func()) {
 	if cpus == nil {
 		if c.tool == nil {

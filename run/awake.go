@@ -12,10 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Awake returns a Runner that gives up a measurement whose end was noticed too late: the machine
-// was suspended during the run, or this process was stopped (Ctrl-Z, SIGSTOP) when the run ended. Such
-// a run took no longer, but it seems so. Run returns the measurement and [assay.ErrLost] then, so that
-// the study makes another attempt.
+// Awake returns a Runner that gives up a measurement whose end was noticed too late: the machine was suspended during
+// the run, or this process was stopped (Ctrl-Z, SIGSTOP) when the run ended. Such a run took no longer, but it seems
+// so. Run returns the measurement and [assay.ErrLost] then, so that the study makes another attempt.
 //
 // A process that was stopped in the middle of a run and goes on before its end has lost nothing. The
 // program that runs is in a session of its own: Ctrl-Z does not stop it.

@@ -46,8 +46,7 @@ type background struct {
 	soFar func() assay.Measurement // nil before the program runs
 }
 
-// inBackground starts a job beside others. It outlives ctx: stop is for that, and has to be
-// called.
+// inBackground starts a job beside others. It outlives ctx: stop is for that, and has to be called.
 func inBackground(ctx context.Context, k hosting, job assay.Job, output func([]byte)) *background {
 	b := &background{left: make(chan assay.Measurement, 1), done: make(chan struct{})}
 	own, cancel := context.WithCancelCause(context.WithoutCancel(ctx))

@@ -1,5 +1,4 @@
-// Package run holds the carriers of jobs: implementations of [assay.Runner] and
-// the wrappers around them.
+// Package run holds the carriers of jobs: implementations of [assay.Runner] and the wrappers around them.
 //
 // [NewLocal] runs a command on this machine. It measures from outside, over the
 // whole tree of processes, and returns only when none of them is left:
@@ -25,23 +24,18 @@
 //	exit_code, signal          128+n and n if signal n ended the main process
 //	energy, power           J, W  of the whole machine (RAPL), where it can be read
 //
-// The figures of wait4(2) are those of the main process, of every descendant
-// that was waited for, and of every orphan that came to us. Processor time of
-// processes that nobody waited for is added from the cgroup, where there is one.
+// The figures of wait4(2) are those of the main process, of every descendant that was waited for, and of every orphan
+// that came to us. Processor time of processes that nobody waited for is added from the cgroup, where there is one.
 //
-// max_rss needs care: the kernel counts the memory of the process that calls
-// execve as memory of the program. Therefore a Local starts programs from a tiny
-// process of its own where it can (Linux on amd64, [Local.ExactRSS]); elsewhere
+// max_rss needs care: the kernel counts the memory of the process that calls execve as memory of the program. Therefore
+// a Local starts programs from a tiny process of its own where it can (Linux on amd64, [Local.ExactRSS]); elsewhere
 // max_rss is absent unless it is above the peak resident set of the tool itself.
 //
 // # What it does not do
 //
-// It limits no memory, disk or network, and realises no resource but cpus: that
-// is for wrappers. Energy of parallel runs is not divided between them. While a
-// Local without cgroups runs a job, the program that uses it must not start
-// children in sessions of their own by other means (os/exec with Setsid): they
-// could not be told from orphans of the job. And of runs in parallel without
-// cgroups, an orphan that has a session of its own, has cleared its environment
-// and has redirected its output is not told from those of the other runs: it is
-// ended with the last of them.
+// It limits no memory, disk or network, and realises no resource but cpus: that is for wrappers. Energy of parallel
+// runs is not divided between them. While a Local without cgroups runs a job, the program that uses it must not start
+// children in sessions of their own by other means (os/exec with Setsid): they could not be told from orphans of the
+// job. And of runs in parallel without cgroups, an orphan that has a session of its own, has cleared its environment
+// and has redirected its output is not told from those of the other runs: it is ended with the last of them.
 package run

@@ -12,18 +12,15 @@ import (
 // This file measures energy by the RAPL counters of the kernel's powercap interface. They
 // count for the whole machine: what else runs on it is in the figure.
 
-// powercapDir is where the kernel shows energy counters
-// (Documentation/power/powercap/powercap.rst).
+// powercapDir is where the kernel shows energy counters (Documentation/power/powercap/powercap.rst).
 const powercapDir = "/sys/class/powercap"
 
-// A rapl is the set of energy counters of a machine that count everything once:
-// each processor package and the memory beside it (zones "package-N" and
-// "dram"); a zone "psys", which has both in it, only where there is no package.
-// Zones inside a package ("core", "uncore") are parts of it.
+// A rapl is the set of energy counters of a machine that count everything once: each processor package and the memory
+// beside it (zones "package-N" and "dram"); a zone "psys", which has both in it, only where there is no package. Zones
+// inside a package ("core", "uncore") are parts of it.
 type rapl struct{ zones []zone }
 
-// A zone is one counter. Its file stays open, because a read at offset 0 costs less than
-// opening it for each reading.
+// A zone is one counter. Its file stays open, because a read at offset 0 costs less than opening it for each reading.
 type zone struct {
 	// name is the kernel's, such as "package-0".
 	name  string
@@ -31,9 +28,8 @@ type zone struct {
 	limit float64  // max_energy_range_uj: the counter goes back to 0 after it
 }
 
-// openRAPL returns the counters below dir, or nil if none can be read; since
-// Linux 5.10 that is for root only.
-// A zone that cannot be read now is left out. The caller closes the result.
+// openRAPL returns the counters below dir, or nil if none can be read; since Linux 5.10 that is for root only. A zone
+// that cannot be read now is left out. The caller closes the result.
 func openRAPL(dir string) *rapl {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -41,8 +37,7 @@ func openRAPL(dir string) *rapl {
 	}
 	var inner, whole []zone
 	for _, e := range entries {
-		// intel-rapl:0 is a package, intel-rapl:0:2 a part of it.
-		// intel-rapl-mmio:0 counts the same package once more.
+		// intel-rapl:0 is a package, intel-rapl:0:2 a part of it. intel-rapl-mmio:0 counts the same package once more.
 		kind, _, ok := strings.Cut(e.Name(), ":")
 		if !ok || strings.HasSuffix(kind, "-mmio") {
 			continue
@@ -82,15 +77,13 @@ func openRAPL(dir string) *rapl {
 	return &rapl{inner}
 }
 
-// readWord returns the content of a small file without the white space around it, or "" if the
-// file cannot be read.
+// readWord returns the content of a small file without the white space around it, or "" if the file cannot be read.
 func readWord(dir, name string) string {
 	b, _ := os.ReadFile(filepath.Join(dir, name))
 	return string(bytes.TrimSpace(b))
 }
 
-// read returns the counter in microjoules.
-// Several goroutines may read a zone at once, since ReadAt moves no position.
+// read returns the counter in microjoules. Several goroutines may read a zone at once, since ReadAt moves no position.
 func (z zone) read() (uj float64, ok bool) {
 	var buf [32]byte
 	n, _ := z.f.ReadAt(buf[:], 0)
@@ -107,8 +100,7 @@ func (r *rapl) close() {
 	}
 }
 
-// start begins to measure; it returns nil, which measures nothing, if there are
-// no counters.
+// start begins to measure; it returns nil, which measures nothing, if there are no counters.
 func (r *rapl) start() *energyMeter {
 	if r == nil {
 		return nil
@@ -120,9 +112,8 @@ func (r *rapl) start() *energyMeter {
 	return m
 }
 
-// An energyMeter adds up the energy that the machine takes from a start on. It
-// must be read at least once while the counters go round, which is minutes. It
-// is safe for concurrent use.
+// An energyMeter adds up the energy that the machine takes from a start on. It must be read at least once while the
+// counters go round, which is minutes. It is safe for concurrent use.
 type energyMeter struct {
 	rapl *rapl
 
@@ -134,10 +125,9 @@ type energyMeter struct {
 	over bool
 }
 
-// read returns the energy so far in joules.
-// A zone whose file cannot be read is passed over: its energy is added at the next reading
-// that succeeds. Of a counter that goes round, one round is corrected; that is why upkeep
-// reads in between.
+// read returns the energy so far in joules. A zone whose file cannot be read is passed over: its energy is added at the
+// next reading that succeeds. Of a counter that goes round, one round is corrected; that is why upkeep reads in
+// between.
 func (m *energyMeter) read() float64 {
 	if m == nil {
 		return 0

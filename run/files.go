@@ -14,16 +14,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// WithFiles returns a Runner that writes a job's Files into its directory before everything else, and
-// puts back what was there when the job and its hooks have ended, whatever became of it. A file that was
-// not there before is removed.
+// WithFiles returns a Runner that writes a job's Files into its directory before everything else, and puts back what
+// was there when the job and its hooks have ended, whatever became of it. A file that was not there before is removed.
 //
 // What was there is kept beside it under the name NAME.assay-before meanwhile: if this process is killed,
 // the next run of such a job finds it and puts it back at its end. No path leads out of the directory, by
 // links neither. Of several jobs with files in one directory, in other processes too, one runs at a time.
 //
-// A file that cannot be written makes a run that failed, at the step "files". Inner is given jobs without
-// files.
+// A file that cannot be written makes a run that failed, at the step "files". Inner is given jobs without files.
 func WithFiles(inner assay.Runner) assay.Runner { return filed{inner} }
 
 // filed is stateless and as safe for concurrent use as its inner runner.

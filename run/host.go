@@ -20,10 +20,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// This file answers what the machine offers (assay doctor). Each fact is found out by trying
-// where that is cheap and leaves nothing, because a file or a version number says less than
-// the attempt. A fact that is absent is no error: its Detail says why, and its Hint how to get
-// it.
+// This file answers what the machine offers (assay doctor). Each fact is found out by trying where that is cheap and
+// leaves nothing, because a file or a version number says less than the attempt. A fact that is absent is no error: its
+// Detail says why, and its Hint how to get it.
 
 // A Fact is one thing that this machine offers, or does not.
 type Fact struct {
@@ -33,9 +32,8 @@ type Fact struct {
 	Hint      string `json:"hint,omitempty"` // how to get it, if it is not available
 }
 
-// Host finds out what this machine offers to runs. It tries what it says of
-// cgroups: it makes a group, starts a process in it, and ends it. It changes
-// nothing that lasts, and takes some milliseconds.
+// Host finds out what this machine offers to runs. It tries what it says of cgroups: it makes a group, starts a process
+// in it, and ends it. It changes nothing that lasts, and takes some milliseconds.
 func Host(ctx context.Context) []Fact {
 	facts := []Fact{
 		kernelFact(), cpuFact(), memoryFact(),
@@ -122,10 +120,8 @@ func memoryFact() Fact {
 	return f
 }
 
-// cgroupFact tries whether a process that is started in a new group is ended by
-// cgroup.kill.
-// That a directory can be written is not enough: a group may be made in which no process can
-// be started.
+// cgroupFact tries whether a process that is started in a new group is ended by cgroup.kill. That a directory can be
+// written is not enough: a group may be made in which no process can be started.
 func cgroupFact(ctx context.Context) Fact {
 	f := Fact{
 		Name: "cgroup v2",
@@ -143,9 +139,8 @@ func cgroupFact(ctx context.Context) Fact {
 	return f
 }
 
-// tryGroup starts sleep in a new group and ends it.
-// Its group is removed when it returns. If it is killed itself, Sweep with the owner "doctor"
-// finds what is left.
+// tryGroup starts sleep in a new group and ends it. Its group is removed when it returns. If it is killed itself, Sweep
+// with the owner "doctor" finds what is left.
 func tryGroup(ctx context.Context) error {
 	id, err := newRunnerID("doctor")
 	if err != nil {
@@ -179,8 +174,7 @@ func tryGroup(ctx context.Context) error {
 	return err
 }
 
-// cgroupV1Fact looks at the mount points only: hierarchies of v1 are used by no run of this
-// package.
+// cgroupV1Fact looks at the mount points only: hierarchies of v1 are used by no run of this package.
 func cgroupV1Fact() Fact {
 	f := Fact{Name: "cgroup v1", Hint: "processor, memory and disk limits need a v1 hierarchy or v2 controllers"}
 	fs, err := procfs.NewDefaultFS()
@@ -243,9 +237,8 @@ func pidfdFact() Fact {
 	return Fact{Name: "pidfd", Available: true, Detail: "processes are ended by handle, not by number"}
 }
 
-// rssFact starts one program by the launcher, which falls back to a direct start by itself:
-// that it did so is what small tells afterwards. The lock is held because the child is never
-// registered.
+// rssFact starts one program by the launcher, which falls back to a direct start by itself: that it did so is what
+// small tells afterwards. The lock is held because the child is never registered.
 func rssFact() Fact {
 	s := newStarter()
 	defer s.close()
@@ -299,8 +292,7 @@ func raplFact(dir string) Fact {
 	return f
 }
 
-// cpufreqFact looks at the first processor and takes it for all. Frequencies are in kHz, as
-// the kernel has them.
+// cpufreqFact looks at the first processor and takes it for all. Frequencies are in kHz, as the kernel has them.
 func cpufreqFact() Fact {
 	const dir = "/sys/devices/system/cpu/cpu0/cpufreq"
 	governor := readWord(dir, "scaling_governor")
@@ -336,9 +328,8 @@ func perfFact() Fact {
 	return f
 }
 
-// namespaceFact tries whether a process may have a user and a network namespace
-// of its own.
-// It asks for both with one process.
+// namespaceFact tries whether a process may have a user and a network namespace of its own. It asks for both with one
+// process.
 func namespaceFact() Fact {
 	f := Fact{Name: "namespaces"}
 	path, err := LookPath("true", "")

@@ -20,8 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// This file holds the Local and the life of one run. The parts of a run are in files of their
-// own:
+// This file holds the Local and the life of one run. The parts of a run are in files of their own:
 //
 //   - local_start.go finds and starts the program;
 //   - local_launch.go keeps the tool's memory out of max_rss;
@@ -36,9 +35,8 @@ const DefaultOutput = 1 << 20
 
 // LocalOptions configure a [Local]. The zero value is usable.
 type LocalOptions struct {
-	// Owner names what the runs of jobs without a study are for, so that [Sweep]
-	// can find what a killed tool has left of them. "" is an owner like any
-	// other. A job with an ID is owned by its study.
+	// Owner names what the runs of jobs without a study are for, so that [Sweep] can find what a killed tool has left of
+	// them. "" is an owner like any other. A job with an ID is owned by its study.
 	Owner string
 	// Head and Tail are how many bytes of the beginning and of the end of each
 	// output stream are kept; 0 means DefaultOutput, less than 0 none.
@@ -46,12 +44,10 @@ type LocalOptions struct {
 	// Pin keeps the threads of the tool on one processor and the runs on the
 	// others, until Close. It has no effect if we may use fewer than 4.
 	Pin bool
-	// Powercap is the directory of the energy counters; "" means
-	// /sys/class/powercap.
+	// Powercap is the directory of the energy counters; "" means /sys/class/powercap.
 	Powercap string
-	// Direct starts programs from this process instead of from a launcher: a run
-	// costs about 0.15 ms less, but max_rss is not measured unless it is above
-	// the peak resident set of this process.
+	// Direct starts programs from this process instead of from a launcher: a run costs about 0.15 ms less, but max_rss is
+	// not measured unless it is above the peak resident set of this process.
 	Direct bool
 	// Waiting is told, in words, what a run without a limit waits for that takes much longer than
 	// those before it, from a minute on; nil is told nothing. It must be safe for concurrent use.
@@ -63,20 +59,17 @@ type LocalOptions struct {
 // A Local runs commands on this machine. See the package comment for what it
 // measures, and [assay.Runner] for its contract.
 //
-// It makes the whole process a subreaper (prctl(2)). Of a job's resources it
-// knows "cpus", a whole number of processors that the run has for itself as far
-// as there are enough; any other is an error, so that a wrapper that realises a
+// It makes the whole process a subreaper (prctl(2)). Of a job's resources it knows "cpus", a whole number of processors
+// that the run has for itself as far as there are enough; any other is an error, so that a wrapper that realises a
 // resource takes it out of the job.
 //
-// When a run is ended, every process of it gets SIGTERM, and SIGKILL after the
-// grace; what a program leaves behind when it ends by itself, too. If ended, its
-// elapsed time is that of the moment it was ended, before the grace.
+// When a run is ended, every process of it gets SIGTERM, and SIGKILL after the grace; what a program leaves behind when
+// it ends by itself, too. If ended, its elapsed time is that of the moment it was ended, before the grace.
 //
 // It is safe for concurrent use.
 type Local struct {
 	opts LocalOptions
-	// id names this Local in markers and in names of cgroups. A run of a study uses a copy
-	// with the owner of that study.
+	// id names this Local in markers and in names of cgroups. A run of a study uses a copy with the owner of that study.
 	id runnerID
 	// env is read by all runs at once, and is never written after NewLocal.
 	env []string // of this process, without the marker
@@ -101,17 +94,15 @@ type Local struct {
 
 var _ assay.Runner = (*Local)(nil)
 
-// A slot is what is kept from one run to the next.
-// A slot outlives its run because making and removing a group costs system calls that a short
-// run would notice.
+// A slot is what is kept from one run to the next. A slot outlives its run because making and removing a group costs
+// system calls that a short run would notice.
 type slot struct {
 	group *cgroup.Group // nil if there are no cgroups
 	owner string        // of the group, hashed: it is in its name
 }
 
-// NewLocal returns a Local, which must be closed. It returns an error only if
-// the null device or the facts of this process cannot be read.
-// On an error nothing is left open. The cgroups are optional: if the parent group cannot be
+// NewLocal returns a Local, which must be closed. It returns an error only if the null device or the facts of this
+// process cannot be read. On an error nothing is left open. The cgroups are optional: if the parent group cannot be
 // made, runs are ended by process id, and no error says so. Local.Cgroup tells.
 func NewLocal(opts LocalOptions) (*Local, error) {
 	opts.Head, opts.Tail = keep(opts.Head), keep(opts.Tail)
@@ -149,8 +140,7 @@ func keep(n int) int {
 	return max(n, 0)
 }
 
-// Cgroup returns the directory of the groups that runs are ended by, or "" if
-// there are none.
+// Cgroup returns the directory of the groups that runs are ended by, or "" if there are none.
 func (l *Local) Cgroup() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -160,12 +150,10 @@ func (l *Local) Cgroup() string {
 	return l.parent.Dir()
 }
 
-// ExactRSS reports whether max_rss is measured also below the peak resident set
-// of this process.
+// ExactRSS reports whether max_rss is measured also below the peak resident set of this process.
 func (l *Local) ExactRSS() bool { return l.starter.small() }
 
-// Pinned returns the processors of the runs if LocalOptions.Pin took effect,
-// else nil.
+// Pinned returns the processors of the runs if LocalOptions.Pin took effect, else nil.
 func (l *Local) Pinned() []int { return l.cpus.pinned() }
 
 // Close removes the cgroups and undoes the pinning. No run may be under way.
@@ -189,11 +177,9 @@ func (l *Local) Close() error {
 	return errors.Join(errs...)
 }
 
-// acquire returns a slot of that owner that no run is using. Free groups of
-// another owner give way to a new one, so that there are never more groups than
-// there were runs at once.
-// The search goes from the back, so that the slot which was used last is used next. If the
-// group cannot be made, the error leaves no slot behind; only its number is used up.
+// acquire returns a slot of that owner that no run is using. Free groups of another owner give way to a new one, so
+// that there are never more groups than there were runs at once. The search goes from the back, so that the slot which
+// was used last is used next. If the group cannot be made, the error leaves no slot behind; only its number is used up.
 func (l *Local) acquire(owner string) (*slot, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -231,9 +217,8 @@ func (l *Local) release(s *slot) {
 	l.mu.Unlock()
 }
 
-// dropCgroups gives up cgroups: they can be made, but nothing starts in them.
-// The slot s is that of the run which found this out. Slots of other runs that go on keep
-// their groups.
+// dropCgroups gives up cgroups: they can be made, but nothing starts in them. The slot s is that of the run which found
+// this out. Slots of other runs that go on keep their groups.
 func (l *Local) dropCgroups(s *slot) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -253,9 +238,8 @@ func (l *Local) dropCgroups(s *slot) {
 	}
 }
 
-// A process is one run while it goes on.
-// A process is made by Run and shared with these goroutines. One that comes after the end of
-// the run finds exited set and does nothing:
+// A process is one run while it goes on. A process is made by Run and shared with these goroutines. One that comes
+// after the end of the run finds exited set and does nothing:
 //
 //   - the one that ends the run, on a limit, on the context or after the main process;
 //   - the upkeep;
@@ -297,8 +281,7 @@ type process struct {
 	sess map[int]bool
 }
 
-// Run implements [assay.Runner].
-// The order at the end of a run matters:
+// Run implements [assay.Runner]. The order at the end of a run matters:
 //
 //   - exited is set first, so that from then on no interrupt begins: either the interrupt or
 //     Run ends the remaining processes, never both;
@@ -394,9 +377,8 @@ func (p *process) tap(ctx context.Context, job assay.Job, kept *Kept) {
 	}
 }
 
-// reserve checks the resources of a job and takes its processors.
-// On an error no processor is taken. The names are checked in their order, so that a job with
-// two unknown resources always has the same error.
+// reserve checks the resources of a job and takes its processors. On an error no processor is taken. The names are
+// checked in their order, so that a job with two unknown resources always has the same error.
 func (l *Local) reserve(job assay.Job) ([]int, error) {
 	for _, name := range slices.Sorted(maps.Keys(job.Resources)) {
 		if name != "cpus" {
@@ -406,10 +388,9 @@ func (l *Local) reserve(job assay.Job) ([]int, error) {
 	return l.cpus.take(job.Resources["cpus"])
 }
 
-// interrupt ends the run for the given reason, unless it has ended already.
-// It returns when no process is left.
-// interrupt is called on goroutines of timers and of the context, at most once each. Only the
-// first call that finds the main process alive takes effect; it alone closes ended.
+// interrupt ends the run for the given reason, unless it has ended already. It returns when no process is left.
+// interrupt is called on goroutines of timers and of the context, at most once each. Only the first call that finds the
+// main process alive takes effect; it alone closes ended.
 func (p *process) interrupt(cause error, grace time.Duration) {
 	p.mu.Lock()
 	if p.exited || p.cause != nil {
@@ -422,10 +403,9 @@ func (p *process) interrupt(cause error, grace time.Duration) {
 	p.end(grace)
 }
 
-// knows reports whether a dead orphan is known to be of this run from the time
-// when it, or a process of its session, was alive.
-// A dead process has neither environment nor open files, so that its marker and its output can
-// no longer be looked at.
+// knows reports whether a dead orphan is known to be of this run from the time when it, or a process of its session,
+// was alive. A dead process has neither environment nor open files, so that its marker and its output can no longer be
+// looked at.
 func (p *process) knows(s proc.Process) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -442,8 +422,7 @@ func (p *process) learn(s proc.Process) {
 	p.seen[s.PID], p.sess[s.Session] = s.Start, true
 }
 
-// addOrphan adds what an adopted process of the run used. Any run's goroutine may call it,
-// because one reaps for all.
+// addOrphan adds what an adopted process of the run used. Any run's goroutine may call it, because one reaps for all.
 func (p *process) addOrphan(u usage) {
 	p.mu.Lock()
 	p.orphans.add(u)

@@ -12,8 +12,7 @@ import (
 
 // A Kept is told of a program that [Local.Keep] runs. Each function may be nil.
 type Kept struct {
-	// Output is given what the program prints, as it does, by one goroutine at a time. It must not
-	// keep the slice.
+	// Output is given what the program prints, as it does, by one goroutine at a time. It must not keep the slice.
 	Output func(p []byte)
 	// Started is called once the program runs, with its process and with what measures it so far:
 	// the processes that it left running included. That may be called until Keep returns.
@@ -23,10 +22,9 @@ type Kept struct {
 	Left func(m assay.Measurement)
 }
 
-// Keep is Run for a program that is to go on beside others, such as a server: what it leaves
-// running when it ends by itself lives on. Keep returns when nothing of it is left, or when ctx is
-// done and it has ended all of it. The error is the cause of ctx also then; it is nil if the
-// processes ended by themselves.
+// Keep is Run for a program that is to go on beside others, such as a server: what it leaves running when it ends by
+// itself lives on. Keep returns when nothing of it is left, or when ctx is done and it has ended all of it. The error
+// is the cause of ctx also then; it is nil if the processes ended by themselves.
 //
 // The job's limit is that of the program itself, not of what it leaves.
 func (l *Local) Keep(ctx context.Context, job assay.Job, k Kept) (assay.Measurement, error) {
@@ -65,9 +63,8 @@ func (p *process) linger(ctx context.Context, kept *Kept, elapsed time.Duration,
 	}
 }
 
-// exitStatus returns how a process has ended that was not waited for, and leaves it so. Its
-// status is in the siginfo at the same place for all children: after the process id and the user id
-// (waitid(2)), which begin where a pointer may.
+// exitStatus returns how a process has ended that was not waited for, and leaves it so. Its status is in the siginfo at
+// the same place for all children: after the process id and the user id (waitid(2)), which begin where a pointer may.
 func exitStatus(pid int) (code int, signal string) {
 	var info unix.Siginfo
 	for {

@@ -15,12 +15,10 @@ import (
 
 // A starter starts programs from a tiny process, the launcher.
 //
-// When a process calls execve, the kernel counts the peak resident set of the
-// memory it leaves behind to the new program (exec_mmap in fs/exec.c), and a
-// program started from this process is never seen to use less memory than we
-// do, tens of megabytes. The launcher is one page of code, see
-// local_launch_amd64.s: it starts the program as its sibling, that is as a child
-// of ours, says which process it is, and ends. It costs about 0.15 ms a start.
+// When a process calls execve, the kernel counts the peak resident set of the memory it leaves behind to the new
+// program (exec_mmap in fs/exec.c), and a program started from this process is never seen to use less memory than we
+// do, tens of megabytes. The launcher is one page of code, see local_launch_amd64.s: it starts the program as its
+// sibling, that is as a child of ours, says which process it is, and ends. It costs about 0.15 ms a start.
 //
 // Where there is no launcher for the machine, or it cannot be executed, the
 // program is started directly. Starts may be concurrent.
@@ -29,8 +27,7 @@ type starter struct {
 	failed atomic.Bool
 
 	mu sync.Mutex
-	// A pipe goes back to free after any start, so that its number is bounded by the starts at
-	// once.
+	// A pipe goes back to free after any start, so that its number is bounded by the starts at once.
 	free [][2]int // pipes for the launcher's report that no start is using
 }
 
@@ -87,10 +84,9 @@ func (s *starter) close() error {
 	return unix.Close(fd)
 }
 
-// take returns an empty pipe for one report.
-// The read end does not block: a launcher that died without a report must not keep the start
-// waiting. The launcher was waited for before the pipe is read, so that a report is there
-// whole if there is any.
+// take returns an empty pipe for one report. The read end does not block: a launcher that died without a report must
+// not keep the start waiting. The launcher was waited for before the pipe is read, so that a report is there whole if
+// there is any.
 func (s *starter) take() (p [2]int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -112,9 +108,8 @@ func (s *starter) give(p [2]int) {
 // errLauncher says that the launcher itself did not run.
 var errLauncher = errors.New("the launcher does not run")
 
-// start starts a command and returns its process and the time it began.
-// The launcher is given up for good only if a direct start of the same command succeeds. If
-// that fails too, the command is at fault and the launcher is kept.
+// start starts a command and returns its process and the time it began. The launcher is given up for good only if a
+// direct start of the same command succeeds. If that fails too, the command is at fault and the launcher is kept.
 func (s *starter) start(c command) (pid int, start time.Time, err error) {
 	if !s.small() {
 		return c.direct()
@@ -167,9 +162,8 @@ func (s *starter) launch(c command) (pid int, start time.Time, err error) {
 	return pid, sinceBoot(words[reportSec], words[reportNsec]), nil
 }
 
-// sinceBoot converts a time of CLOCK_MONOTONIC.
-// The result has a monotonic reading. Both clocks are read one after the other; the time
-// between the two readings is the error.
+// sinceBoot converts a time of CLOCK_MONOTONIC. The result has a monotonic reading. Both clocks are read one after the
+// other; the time between the two readings is the error.
 func sinceBoot(sec, nsec int64) time.Time {
 	var ts unix.Timespec
 	now := time.Now()
@@ -179,11 +173,10 @@ func sinceBoot(sec, nsec int64) time.Time {
 	return now.Add(-time.Duration(ts.Nano() - sec*1e9 - nsec))
 }
 
-// elf returns an executable of one page that consists of position-independent
-// code which begins at its first byte (elf(5)).
-// The file has three parts: the header of 64 bytes, one program header of 56 bytes, and the
-// code. One segment maps all of it, readable and executable but not writable. The base is the
-// usual one of executables that are not position-independent.
+// elf returns an executable of one page that consists of position-independent code which begins at its first byte
+// (elf(5)). The file has three parts: the header of 64 bytes, one program header of 56 bytes, and the code. One segment
+// maps all of it, readable and executable but not writable. The base is the usual one of executables that are not
+// position-independent.
 func elf(machine uint16, code []byte) []byte {
 	const (
 		base    = 0x400000

@@ -2,8 +2,7 @@ package run
 
 import "unsafe"
 
-// launchCode returns the first byte of the launcher's code and the one after
-// its last; see local_launch_amd64.s.
+// launchCode returns the first byte of the launcher's code and the one after its last; see local_launch_amd64.s.
 func launchCode() (start, end uintptr)
 
 // launcher returns the executable image of the launcher.

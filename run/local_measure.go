@@ -64,18 +64,15 @@ func ownPeak() float64 {
 	return float64(ru.Maxrss) * 1024
 }
 
-// slack is how much more processor time a cgroup may have used than the
-// processes that were waited for without something being missing: our own
-// starter runs in the group too.
-// The group's time is counted in another way than that of processes, so that addMissing allows
-// 2 % more.
+// slack is how much more processor time a cgroup may have used than the processes that were waited for without
+// something being missing: our own starter runs in the group too. The group's time is counted in another way than that
+// of processes, so that addMissing allows 2 % more.
 const slack = 5 * time.Millisecond
 
-// addMissing raises the processor times to those of the run's cgroup, if
-// processes that nobody waited for have used a part of it.
-// The cgroup says how the total divides into user and system time for all processes together.
-// The missing part gets at most as much user time as the cgroup has more; the rest is system
-// time. The sum is then the cgroup's total.
+// addMissing raises the processor times to those of the run's cgroup, if processes that nobody waited for have used a
+// part of it. The cgroup says how the total divides into user and system time for all processes together. The missing
+// part gets at most as much user time as the cgroup has more; the rest is system time. The sum is then the cgroup's
+// total.
 func (p *process) addMissing(u *usage) {
 	if p.slot.group == nil {
 		return
@@ -94,10 +91,9 @@ func (p *process) addMissing(u *usage) {
 	u.system += missing - user
 }
 
-// measurement returns what is known of a run that has ended.
-// No process of the run is alive, and none is waited for any more. A run that was ended has
-// its figures too; its elapsed time is the caller's argument. A signal n becomes exit code
-// 128+n, as a shell has it.
+// measurement returns what is known of a run that has ended. No process of the run is alive, and none is waited for any
+// more. A run that was ended has its figures too; its elapsed time is the caller's argument. A signal n becomes exit
+// code 128+n, as a shell has it.
 func (p *process) measurement(elapsed time.Duration, ws syscall.WaitStatus, u usage, energy float64) assay.Measurement {
 	p.mu.Lock()
 	u.add(p.orphans)
@@ -124,9 +120,8 @@ func (p *process) measurement(elapsed time.Duration, ws syscall.WaitStatus, u us
 	return m
 }
 
-// metrics returns the part of a measurement that is known at any time.
-// The map is new, and belongs to the measurement. There is no max_rss if it is 0, which stands
-// for unknown, and no power for a run without duration.
+// metrics returns the part of a measurement that is known at any time. The map is new, and belongs to the measurement.
+// There is no max_rss if it is 0, which stands for unknown, and no power for a run without duration.
 func (p *process) metrics(elapsed, user, system time.Duration, maxRSS, energy float64) assay.Measurement {
 	m := assay.Measurement{Elapsed: elapsed, Metrics: make(map[string]float64, 16)}
 	m.Metrics["elapsed"] = elapsed.Seconds()
@@ -145,13 +140,11 @@ func (p *process) metrics(elapsed, user, system time.Duration, maxRSS, energy fl
 	return m
 }
 
-// soFar returns the measurement of a run that goes on: processor time from the
-// cgroup or from /proc, the peak resident set of the processes that are alive,
-// and what was known of it before.
-// soFar is called on the observer's goroutine. A process that ends between two calls may be
-// missing from the peak, so that p.peak keeps the largest one seen. Without a cgroup, the
-// processor time of a process is in /proc until it has been waited for, and then in that of
-// its parent, or in orphans if we waited for it.
+// soFar returns the measurement of a run that goes on: processor time from the cgroup or from /proc, the peak resident
+// set of the processes that are alive, and what was known of it before. soFar is called on the observer's goroutine. A
+// process that ends between two calls may be missing from the peak, so that p.peak keeps the largest one seen. Without
+// a cgroup, the processor time of a process is in /proc until it has been waited for, and then in that of its parent,
+// or in orphans if we waited for it.
 func (p *process) soFar() assay.Measurement {
 	live := p.members()
 	peak := 0.0

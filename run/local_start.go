@@ -17,14 +17,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// This file starts the main process of a run: it checks the job, finds the program, makes the
-// environment and the pipes, and says why a start failed. A start that fails leaves no
-// process, no descriptor and no registration behind.
+// This file starts the main process of a run: it checks the job, finds the program, makes the environment and the
+// pipes, and says why a start failed. A start that fails leaves no process, no descriptor and no registration behind.
 
-// LookPath returns the path of the program that a job with this Argv[0] and Dir
-// runs: the name itself if it has a slash, relative to dir, else the first match
-// in the PATH of this process. The error names the program, says why it cannot be run, and matches
-// [fs.ErrNotExist] or [fs.ErrPermission].
+// LookPath returns the path of the program that a job with this Argv[0] and Dir runs: the name itself if it has a
+// slash, relative to dir, else the first match in the PATH of this process. The error names the program, says why it
+// cannot be run, and matches [fs.ErrNotExist] or [fs.ErrPermission].
 func LookPath(argv0, dir string) (string, error) {
 	if argv0 == "" {
 		return "", fmt.Errorf("the name of the program is empty: %w", fs.ErrNotExist)
@@ -55,9 +53,8 @@ func LookPath(argv0, dir string) (string, error) {
 	return path, checkProgram(argv0, path)
 }
 
-// checkProgram says why a file cannot be run, or returns nil.
-// The argument argv0 is the name that the user gave, for the text. The path is what is looked
-// at. The check uses the effective ids, as execve does.
+// checkProgram says why a file cannot be run, or returns nil. The argument argv0 is the name that the user gave, for
+// the text. The path is what is looked at. The check uses the effective ids, as execve does.
 func checkProgram(argv0, path string) error {
 	info, err := os.Stat(path)
 	switch {
@@ -89,10 +86,9 @@ func checkDir(dir string) error {
 	return nil
 }
 
-// startError says why a program did not start.
-// execve(2) has one errno for several causes: ENOENT stands for a missing directory, program
-// or interpreter. Therefore the directory and the program are looked at first, and what they
-// do not explain is told by the errno.
+// startError says why a program did not start. execve(2) has one errno for several causes: ENOENT stands for a missing
+// directory, program or interpreter. Therefore the directory and the program are looked at first, and what they do not
+// explain is told by the errno.
 func startError(job assay.Job, path string, err error) error {
 	name := job.Argv[0]
 	if job.Dir != "" {
@@ -139,9 +135,8 @@ func checkJob(job assay.Job) error {
 	return nil
 }
 
-// environment returns base with the variables of extra, the last of a name
-// winning, and the marker.
-// The result is a new slice. A marker in extra is dropped: a job cannot pass for another run.
+// environment returns base with the variables of extra, the last of a name winning, and the marker. The result is a new
+// slice. A marker in extra is dropped: a job cannot pass for another run.
 func environment(base, extra []string, marker string) []string {
 	env := make([]string, 0, len(base)+len(extra)+1)
 	if len(extra) == 0 {
@@ -170,11 +165,9 @@ func nameOf(v string) string {
 	return name
 }
 
-// begin starts the main process of the run.
-// If begin returns an error, no process of the run is alive and its pipes are closed. The
-// write ends of the pipes are closed here in any case: as long as this process has them, the
-// streams never end. The energy meter starts before the program, so that the program's first
-// work is in it.
+// begin starts the main process of the run. If begin returns an error, no process of the run is alive and its pipes are
+// closed. The write ends of the pipes are closed here in any case: as long as this process has them, the streams never
+// end. The energy meter starts before the program, so that the program's first work is in it.
 func (p *process) begin(job assay.Job, cpus []int) error {
 	if err := checkJob(job); err != nil {
 		return err
@@ -221,11 +214,10 @@ func (p *process) begin(job assay.Job, cpus []int) error {
 	return nil
 }
 
-// launch starts the command in the slot's cgroup, or without one if the machine
-// turns out to let us make groups but not start in them, and registers it.
-// The lock family.starting is held from the fork until the child is registered. Otherwise a
-// reaper could take the child for an orphan in between, and its exit status would be lost. The
-// birth is read only without a cgroup: owner needs it there to tell orphans by their age.
+// launch starts the command in the slot's cgroup, or without one if the machine turns out to let us make groups but not
+// start in them, and registers it. The lock family.starting is held from the fork until the child is registered.
+// Otherwise a reaper could take the child for an orphan in between, and its exit status would be lost. The birth is
+// read only without a cgroup: owner needs it there to tell orphans by their age.
 func (p *process) launch(c command) error {
 	family.starting.RLock()
 	defer family.starting.RUnlock()
@@ -253,9 +245,8 @@ func (p *process) launch(c command) error {
 	return nil
 }
 
-// start1 tries once.
-// The field direct is read after the start, because a launcher that fails gives way to a
-// direct start for good.
+// start1 tries once. The field direct is read after the start, because a launcher that fails gives way to a direct
+// start for good.
 func (p *process) start1(c command) (err error) {
 	p.pid, p.start, err = p.local.starter.start(c)
 	p.direct = !p.local.starter.small()
@@ -276,9 +267,8 @@ func refused(err error) bool {
 	return false
 }
 
-// A command is what a starter starts.
-// A command belongs to the start that made it. Its slices are not changed, so that a second
-// attempt can use it again.
+// A command is what a starter starts. A command belongs to the start that made it. Its slices are not changed, so that
+// a second attempt can use it again.
 type command struct {
 	path string
 	argv []string
@@ -290,9 +280,8 @@ type command struct {
 	inGroup bool
 }
 
-// direct starts a command by fork and exec from this process.
-// The time is taken before the fork, so that elapsed includes it. With the launcher the time
-// is taken before clone.
+// direct starts a command by fork and exec from this process. The time is taken before the fork, so that elapsed
+// includes it. With the launcher the time is taken before clone.
 func (c command) direct() (pid int, start time.Time, err error) {
 	start = time.Now()
 	pid, err = syscall.ForkExec(c.path, c.argv, &syscall.ProcAttr{

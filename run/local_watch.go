@@ -10,17 +10,14 @@ import (
 // This file is what goes on beside a run on other goroutines than that of Run: the context,
 // the limit, the upkeep and the observer.
 
-// upkeepEvery is how often a run is looked after while it goes on: orphans that
-// have ended are waited for before they fill the table of processes, and energy
-// counters are read before they wrap around.
+// upkeepEvery is how often a run is looked after while it goes on: orphans that have ended are waited for before they
+// fill the table of processes, and energy counters are read before they wrap around.
 const upkeepEvery = time.Second
 
-// watch ends the run when ctx is done or its limit has passed, and observes it.
-// The function that it returns stops all that and returns when observe cannot be
-// called any more.
-// The limit counts from the start of the program, not from this call. An interrupt that has
-// begun is not waited for by stop: p.ended is for that. The upkeep begins only after its first
-// period. A short run therefore starts no goroutine for it.
+// watch ends the run when ctx is done or its limit has passed, and observes it. The function that it returns stops all
+// that and returns when observe cannot be called any more. The limit counts from the start of the program, not from
+// this call. An interrupt that has begun is not waited for by stop: p.ended is for that. The upkeep begins only after
+// its first period. A short run therefore starts no goroutine for it.
 func (p *process) watch(ctx context.Context, job assay.Job, observe func(assay.Measurement)) (stop func()) {
 	unwatch := context.AfterFunc(ctx, func() { p.interrupt(context.Cause(ctx), job.Grace) })
 	var limit *time.Timer
@@ -67,11 +64,9 @@ func (p *process) upkeep(quit chan struct{}) {
 	}
 }
 
-// observe calls f with the measurement so far every interval until quit is
-// closed or the run is being ended.
-// The state is looked at after the measurement was taken: a measurement of a run that ended
-// meanwhile is dropped. A tick that comes while f still runs is lost, not queued: a slow f is
-// called less often.
+// observe calls f with the measurement so far every interval until quit is closed or the run is being ended. The state
+// is looked at after the measurement was taken: a measurement of a run that ended meanwhile is dropped. A tick that
+// comes while f still runs is lost, not queued: a slow f is called less often.
 func (p *process) observe(job assay.Job, f func(assay.Measurement), quit chan struct{}) {
 	tick := time.NewTicker(job.Interval)
 	defer tick.Stop()

@@ -19,19 +19,15 @@ import (
 // This file reads the metrics that the program itself reports. A metric that cannot be read
 // never fails a run: the run was paid for, and its other figures are good.
 
-// Metrics returns a Runner that adds the metrics that a job asks for
-// ([assay.Job].Metrics) to the measurement of each run that has ended by itself,
-// whatever its exit code. A metric of the name of another replaces it. One that
-// cannot be measured is absent, and Measurement.Missing says why. While a run
-// goes on, and if it was ended, only inner measures, except metrics with a Poll: they
-// are in the observations, and a run that was ended has their last values.
+// Metrics returns a Runner that adds the metrics that a job asks for ([assay.Job].Metrics) to the measurement of each
+// run that has ended by itself, whatever its exit code. A metric of the name of another replaces it. One that cannot be
+// measured is absent, and Measurement.Missing says why. While a run goes on, and if it was ended, only inner measures,
+// except metrics with a Poll: they are in the observations, and a run that was ended has their last values.
 //
-// Relative files are in the job's Dir. A file that the run has not written, one
-// whose times and size are those of before the run, does not count. Commands are
-// run by inner as /bin/sh -c COMMAND, with the Dir, Env and Limit of the job, and
-// its ID without an attempt; so what surrounds each run of a job, such as
-// [WithHooks], belongs around Metrics and not inside. Inner is given jobs without
-// metrics.
+// Relative files are in the job's Dir. A file that the run has not written, one whose times and size are those of
+// before the run, does not count. Commands are run by inner as /bin/sh -c COMMAND, with the Dir, Env and Limit of the
+// job, and its ID without an attempt; so what surrounds each run of a job, such as [WithHooks], belongs around Metrics
+// and not inside. Inner is given jobs without metrics.
 func Metrics(inner assay.Runner) assay.Runner { return metered{inner} }
 
 // metered is stateless and as safe for concurrent use as its inner runner.
@@ -41,8 +37,7 @@ type metered struct{ inner assay.Runner }
 func (r metered) Run(ctx context.Context, job assay.Job, observe func(assay.Measurement)) (assay.Measurement, error) {
 	sources := job.Metrics
 	job.Metrics = nil
-	// The files are looked at before the run, so that one of an earlier run is not taken for
-	// this one's.
+	// The files are looked at before the run, so that one of an earlier run is not taken for this one's.
 	before := stamps(sources, job.Dir)
 	l := newLive(r, sources, job, before)
 	if l != nil && job.Interval > 0 && polls(sources) {
@@ -124,8 +119,7 @@ type finished struct {
 	path   string // of the file of the source, which the run has written; "" if the source has none
 }
 
-// finders is the table of what finds the metric of each kind of source. To add one, add a row; see
-// CONTRIBUTING.md.
+// finders is the table of what finds the metric of each kind of source. To add one, add a row; see CONTRIBUTING.md.
 func finders() map[assay.SourceKind]finder {
 	return map[assay.SourceKind]finder{
 		assay.FromStdout: func(_ context.Context, s assay.MetricSource, r finished) (float64, error) {
@@ -144,9 +138,8 @@ func finders() map[assay.SourceKind]finder {
 	}
 }
 
-// measure returns the value of one metric after a run.
-// The stamp before is that of the source's file before the run; it is the zero value if the
-// source has no file. A missing row of the table is an error of the program, said in words for
+// measure returns the value of one metric after a run. The stamp before is that of the source's file before the run; it
+// is the zero value if the source has no file. A missing row of the table is an error of the program, said in words for
 // who adds a kind.
 func (r metered) measure(
 	ctx context.Context, s assay.MetricSource, job assay.Job, m assay.Measurement, before stamp,
@@ -168,8 +161,7 @@ func (r metered) measure(
 	return find(ctx, s, e)
 }
 
-// fileSize returns the size of a file in bytes.
-// For a sparse file it is the apparent size, not what the disk holds.
+// fileSize returns the size of a file in bytes. For a sparse file it is the apparent size, not what the disk holds.
 func fileSize(_ context.Context, _ assay.MetricSource, r finished) (float64, error) {
 	info, err := os.Stat(r.path)
 	if err != nil {
@@ -178,11 +170,9 @@ func fileSize(_ context.Context, _ assay.MetricSource, r finished) (float64, err
 	return float64(info.Size()), nil
 }
 
-// match returns the number in the last match of the expression, or why there is
-// none.
-// The last match counts because programs print progress first and the result at the end. The
-// expression has a group: last[2] and last[3] are its bounds, -1 if the group took no part in
-// the match.
+// match returns the number in the last match of the expression, or why there is none. The last match counts because
+// programs print progress first and the result at the end. The expression has a group: last[2] and last[3] are its
+// bounds, -1 if the group took no part in the match.
 func match(s assay.MetricSource, output []byte) (float64, error) {
 	all := s.Pattern.FindAllSubmatchIndex(output, -1)
 	if len(all) == 0 {
@@ -195,9 +185,8 @@ func match(s assay.MetricSource, output []byte) (float64, error) {
 	return number(string(output[last[2]:last[3]]))
 }
 
-// printed runs a command line and returns the number that it prints.
-// The command asks for no resources: a metric is not to be held back, or moved, for processors
-// that the run had. A limit that ends it is an error of this metric alone.
+// printed runs a command line and returns the number that it prints. The command asks for no resources: a metric is not
+// to be held back, or moved, for processors that the run had. A limit that ends it is an error of this metric alone.
 func printed(ctx context.Context, s assay.MetricSource, r finished) (float64, error) {
 	job := aside(r.job)
 	job.Argv, job.Resources = []string{"/bin/sh", "-c", s.Command}, nil
@@ -211,9 +200,8 @@ func printed(ctx context.Context, s assay.MetricSource, r finished) (float64, er
 	return number(string(m.Stdout))
 }
 
-// number reads a metric: what [strconv.ParseFloat] takes, with white space
-// around it, finite.
-// A text is quoted to its first 40 characters, since an output may be long.
+// number reads a metric: what [strconv.ParseFloat] takes, with white space around it, finite. A text is quoted to its
+// first 40 characters, since an output may be long.
 func number(text string) (float64, error) {
 	text = strings.TrimSpace(text)
 	x, err := strconv.ParseFloat(text, 64)
@@ -230,11 +218,9 @@ func number(text string) (float64, error) {
 	return x, nil
 }
 
-// A stamp tells a file that was written from one that was not.
-// Stamps are compared with ==. A file that is missing before and after the run is handled
-// first, by its err. The ctime is in it because a program may set the mtime back
-// (utimensat(2)), and the inode because it may rename a new file over the old one. Times are
-// in nanoseconds since 1970.
+// A stamp tells a file that was written from one that was not. Stamps are compared with ==. A file that is missing
+// before and after the run is handled first, by its err. The ctime is in it because a program may set the mtime back
+// (utimensat(2)), and the inode because it may rename a new file over the old one. Times are in nanoseconds since 1970.
 type stamp struct {
 	size, mtime, ctime int64
 	inode              uint64
@@ -258,8 +244,7 @@ func stampOf(path string) stamp {
 	return stamp{st.Size, st.Mtim.Nano(), st.Ctim.Nano(), st.Ino, nil}
 }
 
-// inDir returns where a file of a job is. The Dir of a job without one is that of this
-// process.
+// inDir returns where a file of a job is. The Dir of a job without one is that of this process.
 func inDir(dir, file string) string {
 	if filepath.IsAbs(file) || dir == "" {
 		return file

@@ -13,12 +13,10 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// This file follows a JSON pointer (RFC 6901) through a file of any size. The decoder gives
-// tokens, so that the file is never in memory as a whole. What stands behind the value is not
-// read: an error there goes unnoticed.
+// This file follows a JSON pointer (RFC 6901) through a file of any size. The decoder gives tokens, so that the file is
+// never in memory as a whole. What stands behind the value is not read: an error there goes unnoticed.
 
-// readJSON returns the number that the pointer names.
-// The error names the file; that of opening it does so by itself.
+// readJSON returns the number that the pointer names. The error names the file; that of opening it does so by itself.
 func readJSON(_ context.Context, s assay.MetricSource, r finished) (float64, error) {
 	f, err := os.Open(r.path)
 	if err != nil {
@@ -36,10 +34,9 @@ func readJSON(_ context.Context, s assay.MetricSource, r finished) (float64, err
 	return x, nil
 }
 
-// lookup reads JSON up to the value that the tokens lead to, in constant memory,
-// and returns it if it is a number. Of equal names in an object the first counts.
-// Numbers are kept as they are written, so that number judges them as it judges those of an
-// output. No tokens stand for the whole document.
+// lookup reads JSON up to the value that the tokens lead to, in constant memory, and returns it if it is a number. Of
+// equal names in an object the first counts. Numbers are kept as they are written, so that number judges them as it
+// judges those of an output. No tokens stand for the whole document.
 func lookup(r io.Reader, tokens []string) (float64, error) {
 	d := json.NewDecoder(r)
 	d.UseNumber()
@@ -79,8 +76,7 @@ func lookup(r io.Reader, tokens []string) (float64, error) {
 	return 0, fmt.Errorf("the value %.40q is not a number", fmt.Sprint(tok))
 }
 
-// errAbsent is internal: lookup replaces it by a text that names the part of the pointer that
-// is missing.
+// errAbsent is internal: lookup replaces it by a text that names the part of the pointer that is missing.
 var errAbsent = errors.New("absent")
 
 // syntaxError says in words that a file ends early, as one does whose writer was killed.
@@ -91,9 +87,8 @@ func syntaxError(err error) error {
 	return err
 }
 
-// enterObject reads an object up to the value of a name.
-// The opening brace has been read. On success the value is the next token; on errAbsent the
-// object has been read to its end.
+// enterObject reads an object up to the value of a name. The opening brace has been read. On success the value is the
+// next token; on errAbsent the object has been read to its end.
 func enterObject(d *json.Decoder, name string) error {
 	for d.More() {
 		key, err := d.Token()
@@ -110,9 +105,8 @@ func enterObject(d *json.Decoder, name string) error {
 	return absent(d)
 }
 
-// enterArray reads an array up to the value of an index.
-// The opening bracket has been read. An index has no sign and no leading zero (RFC 6901,
-// section 4). The index "-", behind the last element, is always absent.
+// enterArray reads an array up to the value of an index. The opening bracket has been read. An index has no sign and no
+// leading zero (RFC 6901, section 4). The index "-", behind the last element, is always absent.
 func enterArray(d *json.Decoder, index string) error {
 	n, err := strconv.Atoi(index)
 	if err != nil || n < 0 || strconv.Itoa(n) != index {
@@ -137,8 +131,7 @@ func absent(d *json.Decoder) error {
 	return errAbsent
 }
 
-// skip reads one value of any kind.
-// A single token is a whole value unless it opens an object or an array.
+// skip reads one value of any kind. A single token is a whole value unless it opens an object or an array.
 func skip(d *json.Decoder) error {
 	for depth := 0; ; {
 		tok, err := d.Token()

@@ -10,8 +10,7 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// A live is the metrics of one run that are found while it goes on. Its methods may be called while the
-// observer is.
+// A live is the metrics of one run that are found while it goes on. Its methods may be called while the observer is.
 type live struct {
 	r       metered
 	sources []assay.MetricSource

@@ -8,10 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A capture reads one output stream of a run through a pipe and keeps its
-// beginning and its end. What it keeps is allocated as it is needed.
-// A capture is used by one goroutine, that of Run. Only its inode is read by others, and does
-// not change after open.
+// A capture reads one output stream of a run through a pipe and keeps its beginning and its end. What it keeps is
+// allocated as it is needed. A capture is used by one goroutine, that of Run. Only its inode is read by others, and
+// does not change after open.
 type capture struct {
 	fd    int            // the read end, or -1
 	inode uint64         // of the pipe; every process that has its write end shows it in /proc/PID/fd
@@ -24,9 +23,8 @@ type capture struct {
 // A buffer has 64 KiB, which is what a pipe holds unless it was changed (pipe(7)).
 var chunks = sync.Pool{New: func() any { return new([64 << 10]byte) }}
 
-// open makes the pipe and returns its write end, which the caller closes when
-// the program has it.
-// On an error no descriptor is left open.
+// open makes the pipe and returns its write end, which the caller closes when the program has it. On an error no
+// descriptor is left open.
 func (c *capture) open(head, tail int) (w int, err error) {
 	var fds [2]int
 	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
@@ -62,9 +60,8 @@ func (c *capture) close() {
 	}
 }
 
-// read takes what is in the pipe now, at most one buffer, and returns how much;
-// -1 if nobody has the write end any more.
-// A read error counts as the end of the stream: what came before is kept.
+// read takes what is in the pipe now, at most one buffer, and returns how much; -1 if nobody has the write end any
+// more. A read error counts as the end of the stream: what came before is kept.
 func (c *capture) read(buf []byte) int {
 	for {
 		n, err := unix.Read(c.fd, buf)
@@ -86,10 +83,9 @@ func (c *capture) read(buf []byte) int {
 	}
 }
 
-// finish returns what was kept of the stream. No process of the run is alive,
-// so that all that was written is in the pipe. Something outside the run may
-// hold the write end and go on writing: no more than a pipe holds is taken.
-// The slice belongs to the caller: the capture is not used again.
+// finish returns what was kept of the stream. No process of the run is alive, so that all that was written is in the
+// pipe. Something outside the run may hold the write end and go on writing: no more than a pipe holds is taken. The
+// slice belongs to the caller: the capture is not used again.
 func (c *capture) finish(buf []byte) []byte {
 	size, err := unix.FcntlInt(uintptr(c.fd), unix.F_GETPIPE_SZ, 0)
 	for left := size; err == nil && left > 0; {
@@ -103,11 +99,9 @@ func (c *capture) finish(buf []byte) []byte {
 	return c.keeper.bytes()
 }
 
-// follow reads the output of the run until the descriptor ended is readable. It
-// is one thread that sleeps in one system call: each further thread or goroutine
-// to be woken would cost as much as a short run does.
-// It does not drain the streams: what is in the pipes when the main process ends is for
-// followUntil or finish.
+// follow reads the output of the run until the descriptor ended is readable. It is one thread that sleeps in one system
+// call: each further thread or goroutine to be woken would cost as much as a short run does. It does not drain the
+// streams: what is in the pipes when the main process ends is for followUntil or finish.
 func (p *process) follow(ended int, buf []byte) {
 	fds := p.polled()
 	fds = append(fds, unix.PollFd{Fd: int32(ended), Events: unix.POLLIN})
@@ -138,9 +132,8 @@ func (p *process) polled() []unix.PollFd {
 		unix.PollFd{Fd: int32(p.out.fd), Events: unix.POLLIN}, unix.PollFd{Fd: int32(p.err.fd), Events: unix.POLLIN})
 }
 
-// readOnce waits until something happens to one of fds, whose first two are the
-// outputs, or the time has passed (less than 0 means never), and reads. An output
-// that has ended becomes -1, which poll(2) ignores.
+// readOnce waits until something happens to one of fds, whose first two are the outputs, or the time has passed (less
+// than 0 means never), and reads. An output that has ended becomes -1, which poll(2) ignores.
 func (p *process) readOnce(fds []unix.PollFd, wait time.Duration, buf []byte) {
 	for i := range fds {
 		fds[i].Revents = 0
@@ -194,9 +187,8 @@ func (k *keeper) write(b []byte) {
 	}
 }
 
-// bytes returns what was kept, with a mark in place of what was not.
-// The result may share memory with the keeper, so that nothing is written after it. The mark
-// counts bytes, not characters: a character may be cut at either side of it.
+// bytes returns what was kept, with a mark in place of what was not. The result may share memory with the keeper, so
+// that nothing is written after it. The mark counts bytes, not characters: a character may be cut at either side of it.
 func (k *keeper) bytes() []byte {
 	if len(k.last) == 0 && k.cut == 0 {
 		return k.first

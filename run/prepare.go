@@ -34,11 +34,10 @@ var _ assay.Runner = (*Hooks)(nil)
 //   - The job itself is run Warmup times before the run that is measured. A
 //     warm-up run that fails is no error.
 //
-// A command that fails, is not there, or reaches the limit makes a run that failed, and so does a
-// service that is not ready in time or ends before the run does, which ends the run:
-// Measurement.Failure says how, and at which step, "prepare", "service" or "cleanup". What would
-// come after it is not run, but Cleanup is, since Prepare may have made half of what it was to
-// make. The output is that of the step, or of the run if there was one.
+// A command that fails, is not there, or reaches the limit makes a run that failed, and so does a service that is not
+// ready in time or ends before the run does, which ends the run: Measurement.Failure says how, and at which step,
+// "prepare", "service" or "cleanup". What would come after it is not run, but Cleanup is, since Prepare may have made
+// half of what it was to make. The output is that of the step, or of the run if there was one.
 //
 // A run beside a service has the metrics
 //
@@ -46,10 +45,9 @@ var _ assay.Runner = (*Hooks)(nil)
 //	service_cpu    s  processor time of the service during the run
 //	service_rss    B  the largest resident set of any one process of it
 //
-// All of them obey the job's limit and the context as the run does, but the service has limits
-// of its own. They have the job's ID without an attempt. Each job at once has another slot: its
-// number is in place of [assay.SlotMark], and in the variable ASSAY_SLOT. Inner is given jobs
-// without these fields.
+// All of them obey the job's limit and the context as the run does, but the service has limits of its own. They have
+// the job's ID without an attempt. Each job at once has another slot: its number is in place of [assay.SlotMark], and
+// in the variable ASSAY_SLOT. Inner is given jobs without these fields.
 //
 // Services and what Prepare leaves running need an inner Runner that can leave them: a [Local], also
 // within [Metrics]. With another one a job with a Service is an error that matches
@@ -232,18 +230,16 @@ func (h *Hooks) around(ctx context.Context, job assay.Job, observe func(assay.Me
 	return h.inner.Run(during(ctx, "run"), job, observe)
 }
 
-// aside returns a job as a run that is neither measured nor observed, and that
-// its ID does not name.
+// aside returns a job as a run that is neither measured nor observed, and that its ID does not name.
 func aside(job assay.Job) assay.Job {
 	job.ID.Attempt, job.Interval, job.Metrics, job.Warmup, job.Verify = 0, 0, nil, 0, nil
 	job.Live = false
 	return job
 }
 
-// hook runs one command beside the run, which leaves nothing running. What it measures is
-// dropped; what is left is the output and the failure of a command that failed. The error is the
-// cause of a context that is done, [assay.ErrLimit] together with a failure, or what another
-// attempt may pass.
+// hook runs one command beside the run, which leaves nothing running. What it measures is dropped; what is left is the
+// output and the failure of a command that failed. The error is the cause of a context that is done, [assay.ErrLimit]
+// together with a failure, or what another attempt may pass.
 func (h *Hooks) hook(ctx context.Context, step string, argv []string, job assay.Job) (assay.Measurement, error) {
 	if len(argv) == 0 {
 		return assay.Measurement{}, nil

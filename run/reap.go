@@ -12,27 +12,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// This file waits for processes. A process that has ended stays a zombie until its parent
-// waits for it, and only wait4(2) gives what it used. Orphans of runs become our children, so
-// that we are the ones to wait. Nothing here waits for "any child": that would steal the exit
-// status of children that other code of the process waits for.
+// This file waits for processes. A process that has ended stays a zombie until its parent waits for it, and only
+// wait4(2) gives what it used. Orphans of runs become our children, so that we are the ones to wait. Nothing here waits
+// for "any child": that would steal the exit status of children that other code of the process waits for.
 
-// family knows the main processes that this package has started. It is a
-// variable of the package because children belong to the whole process, however
-// many runners it has: each must know those of the others.
+// family knows the main processes that this package has started. It is a variable of the package because children
+// belong to the whole process, however many runners it has: each must know those of the others.
 var family = registry{mains: map[int]*process{}}
 
-// A registry tells our own children, which their starters wait for, from
-// orphans: descendants of a run that lost their parent, and that the kernel
-// gave to us because we are a subreaper (prctl(2), PR_SET_CHILD_SUBREAPER).
-// Only orphans are waited for here, each by its own pid, so that nobody's child
-// is stolen: a child is an orphan of a run if it is in the run's cgroup; or,
-// without cgroups, if it is not in our session, and has the run's marker,
-// session or output, or if it was born while no other run went on.
+// A registry tells our own children, which their starters wait for, from orphans: descendants of a run that lost their
+// parent, and that the kernel gave to us because we are a subreaper (prctl(2), PR_SET_CHILD_SUBREAPER). Only orphans
+// are waited for here, each by its own pid, so that nobody's child is stolen: a child is an orphan of a run if it is in
+// the run's cgroup; or, without cgroups, if it is not in our session, and has the run's marker, session or output, or
+// if it was born while no other run went on.
 type registry struct {
-	// starting is read-locked from the fork to the registration of a child,
-	// and locked while the children are listed: none is on the list that is
-	// ours and not registered.
+	// starting is read-locked from the fork to the registration of a child, and locked while the children are listed: none
+	// is on the list that is ours and not registered.
 	starting sync.RWMutex
 	// mu guards mains. Where both locks are held, starting is taken first.
 	mu sync.Mutex
@@ -54,10 +49,9 @@ func (r *registry) remove(p *process) {
 	r.mu.Unlock()
 }
 
-// strangers returns our children that this package has not started, and a copy
-// of the main processes.
-// Both results are snapshots: a stranger may be gone, and a main process over, when the caller
-// looks at it. Without strangers the copy is not made.
+// strangers returns our children that this package has not started, and a copy of the main processes. Both results are
+// snapshots: a stranger may be gone, and a main process over, when the caller looks at it. Without strangers the copy
+// is not made.
 func (r *registry) strangers() (pids []int, mains []*process) {
 	r.starting.Lock()
 	defer r.starting.Unlock()
@@ -77,9 +71,8 @@ func (r *registry) strangers() (pids []int, mains []*process) {
 	return pids, mains
 }
 
-// childrenOfSelf lists the children of the first thread, which the kernel gives
-// all orphans to (find_alive_thread in kernel/exit.c takes the first that lives,
-// and Go never ends the first). Without CONFIG_PROC_CHILDREN it looks at all
+// childrenOfSelf lists the children of the first thread, which the kernel gives all orphans to (find_alive_thread in
+// kernel/exit.c takes the first that lives, and Go never ends the first). Without CONFIG_PROC_CHILDREN it looks at all
 // processes.
 func childrenOfSelf() []int {
 	self := os.Getpid()
@@ -101,11 +94,10 @@ func childrenOfSelf() []int {
 	return pids
 }
 
-// owner returns the run that an adopted child belongs to. orphan is false if it
-// may be a child that another part of the program has started; p is nil if it
-// is an orphan of a run that has ended, or that cannot be told. It looks at what
-// is cheap first: while a tree that forks fast is being ended, time counts.
-// The signs are taken in the order of their cost and of their certainty:
+// owner returns the run that an adopted child belongs to. orphan is false if it may be a child that another part of the
+// program has started; p is nil if it is an orphan of a run that has ended, or that cannot be told. It looks at what is
+// cheap first: while a tree that forks fast is being ended, time counts. The signs are taken in the order of their cost
+// and of their certainty:
 //
 //   - the session, the process group and what was seen while it was alive: no system call;
 //   - the cgroup: one file;
@@ -160,9 +152,8 @@ func owner(s proc.Process, mains []*process, session int) (p *process, orphan bo
 	return nil, len(born) > 0
 }
 
-// feeds reports whether a process writes its output, or its errors, to the run.
-// A pipe is known by its inode, which /proc shows as "pipe:[INODE]" (proc(5)). An inode of 0
-// means that it could not be read: it matches nothing.
+// feeds reports whether a process writes its output, or its errors, to the run. A pipe is known by its inode, which
+// /proc shows as "pipe:[INODE]" (proc(5)). An inode of 0 means that it could not be read: it matches nothing.
 func (p *process) feeds(pid int) bool {
 	for _, fd := range []string{"1", "2"} {
 		link, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/fd/" + fd)
@@ -178,8 +169,7 @@ func (p *process) feeds(pid int) bool {
 	return false
 }
 
-// inGroup reports whether path is group or below it.
-// A whole part of the path must match: /a/bc is not below /a/b.
+// inGroup reports whether path is group or below it. A whole part of the path must match: /a/bc is not below /a/b.
 func inGroup(path, group string) bool {
 	return len(path) >= len(group) && path[:len(group)] == group && (len(path) == len(group) || path[len(group)] == '/')
 }
@@ -202,12 +192,10 @@ func (r *registry) adopted(p *process) []int {
 	return mine
 }
 
-// reap waits for every orphan that has ended, adds what it used to its run, and
-// returns how many of p are not gone yet or were waited for now.
-// reap works for all runs, whichever calls it: zombies of another run are waited for too, and
-// their usage goes to that run. Several goroutines may call it at once. wait4 then succeeds
-// for one of them only, so that nothing is counted twice. The usage of an orphan whose run has
-// ended is dropped.
+// reap waits for every orphan that has ended, adds what it used to its run, and returns how many of p are not gone yet
+// or were waited for now. reap works for all runs, whichever calls it: zombies of another run are waited for too, and
+// their usage goes to that run. Several goroutines may call it at once. wait4 then succeeds for one of them only, so
+// that nothing is counted twice. The usage of an orphan whose run has ended is dropped.
 func (r *registry) reap(p *process) (n int) {
 	pids, mains := r.strangers()
 	for _, pid := range pids {
@@ -233,8 +221,7 @@ func (r *registry) reap(p *process) (n int) {
 	return n
 }
 
-// ownSession returns the session of this process.
-// It is -1 if it cannot be read, which is the session of no process.
+// ownSession returns the session of this process. It is -1 if it cannot be read, which is the session of no process.
 func ownSession() int {
 	sid, err := unix.Getsid(0)
 	if err != nil {
@@ -243,10 +230,8 @@ func ownSession() int {
 	return sid
 }
 
-// zombies reports whether any child of ours has ended and was not waited for.
-// It costs one system call.
-// It leaves the child to be waited for (WNOWAIT). It is true also for a main process, or for a
-// child of other code.
+// zombies reports whether any child of ours has ended and was not waited for. It costs one system call. It leaves the
+// child to be waited for (WNOWAIT). It is true also for a main process, or for a child of other code.
 func zombies() bool {
 	var info unix.Siginfo
 	for {
@@ -258,9 +243,8 @@ func zombies() bool {
 	}
 }
 
-// exitFD returns a descriptor that becomes readable when the process, a child of
-// ours, has ended: a handle of it or, before Linux 5.3, a pipe.
-// The caller closes the descriptor. The process must not have been waited for: until then the
+// exitFD returns a descriptor that becomes readable when the process, a child of ours, has ended: a handle of it or,
+// before Linux 5.3, a pipe. The caller closes the descriptor. The process must not have been waited for: until then the
 // pid is its own.
 func exitFD(pid int) (fd int, err error) {
 	if fd, err = unix.PidfdOpen(pid, 0); err == nil {
@@ -288,9 +272,8 @@ func waitExit(pid int) error {
 	}
 }
 
-// wait4 waits for one process and returns its wait status.
-// It returns -1 if there is no such child, and 0 with WNOHANG if it has not ended. A nil ru is
-// not filled in.
+// wait4 waits for one process and returns its wait status. It returns -1 if there is no such child, and 0 with WNOHANG
+// if it has not ended. A nil ru is not filled in.
 func wait4(pid, options int, ru *syscall.Rusage) (int, syscall.WaitStatus) {
 	var ws syscall.WaitStatus
 	for {

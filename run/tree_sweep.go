@@ -19,15 +19,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// This file clears away what a tool that was killed itself has left running. It has nothing
-// but names to go by: the marker in the environment of each process and the names of cgroups.
-// Both carry the same runner ID, so that one parser reads both. Every run has the marker, and
-// the cgroup where there is one.
+// This file clears away what a tool that was killed itself has left running. It has nothing but names to go by: the
+// marker in the environment of each process and the names of cgroups. Both carry the same runner ID, so that one parser
+// reads both. Every run has the marker, and the cgroup where there is one.
 
-// markerName is the environment variable that every process of a run has. Its
-// value is "<owner>.<namespace>.<pid>.<start>.<random>-<number>": a hash of the
-// owner, the PID namespace, pid and start time of the tool that runs it, and the
-// number of the run.
+// markerName is the environment variable that every process of a run has. Its value is
+// "<owner>.<namespace>.<pid>.<start>.<random>-<number>": a hash of the owner, the PID namespace, pid and start time of
+// the tool that runs it, and the number of the run.
 const markerName = "ASSAY_RUN"
 
 // pidSpace returns the PID namespace of this process. The tests of this package have one of their
@@ -124,20 +122,17 @@ type Swept struct {
 	Groups    int // cgroups of runs that were ended and removed
 }
 
-// Sweep ends what runs of the given owner, such as a study, have left behind
-// because the tool that ran them was killed itself: processes whose marker says
-// so, and cgroups. Call it when a study is opened, before its first run.
+// Sweep ends what runs of the given owner, such as a study, have left behind because the tool that ran them was killed
+// itself: processes whose marker says so, and cgroups. Call it when a study is opened, before its first run.
 //
-// It never acts on a process id alone. A process is ended only if its initial
-// environment has a marker of that owner whose tool, named by pid and start time
-// in the PID namespace of the caller, is no more; and by a handle that was taken
-// before the marker was read, so that no other process can be hit. A process
-// that has cleared its environment is found by its cgroup only.
+// It never acts on a process id alone. A process is ended only if its initial environment has a marker of that owner
+// whose tool, named by pid and start time in the PID namespace of the caller, is no more; and by a handle that was
+// taken before the marker was read, so that no other process can be hit. A process that has cleared its environment is
+// found by its cgroup only.
 //
-// It returns when those processes are gone or ctx is done.
-// The runs of a tool that is alive are never swept, even of the same owner. If ctx ends it,
-// the error is its cause; what was sent SIGKILL stays counted. The cgroups come first, because
-// their kill reaches all members at once, even if they fork.
+// It returns when those processes are gone or ctx is done. The runs of a tool that is alive are never swept, even of
+// the same owner. If ctx ends it, the error is its cause; what was sent SIGKILL stays counted. The cgroups come first,
+// because their kill reaches all members at once, even if they fork.
 func Sweep(ctx context.Context, owner string) (Swept, error) {
 	hash := hashOwner(owner)
 	return sweep(ctx, func(of string) bool { return of == hash })
@@ -190,10 +185,9 @@ func sweep(ctx context.Context, ours func(owner string) bool) (Swept, error) {
 	}
 }
 
-// sweepProcess ends the process if it is lost, and reports whether it was.
-// A process whose environment cannot be read, such as one of another user, is not lost.
-// Without pidfd_open(2), before Linux 5.3, nothing is ended: a number alone could hit a
-// stranger.
+// sweepProcess ends the process if it is lost, and reports whether it was. A process whose environment cannot be read,
+// such as one of another user, is not lost. Without pidfd_open(2), before Linux 5.3, nothing is ended: a number alone
+// could hit a stranger.
 func sweepProcess(s proc.Process, lost func(string) bool) bool {
 	if mark, ok := proc.Environ(s.PID, markerName); !ok || !lost(mark) {
 		return false
@@ -213,12 +207,11 @@ func sweepProcess(s proc.Process, lost func(string) bool) bool {
 	return unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) == nil
 }
 
-// sweepGroups ends and removes the groups of our owners that dead tools have left
-// where a new one of ours would be made, and the groups of those tools that hold
-// nothing else. It returns how many runs' groups there were.
-// The groups have two levels: assay-RUNNERID is the tool's, and below it OWNER-N is that of a
-// run. A group of a tool goes only when no run's group of any owner is left in it. An error
-// leaves the remaining groups as they are, for the next sweep. Groups of another user are that user's to sweep.
+// sweepGroups ends and removes the groups of our owners that dead tools have left where a new one of ours would be
+// made, and the groups of those tools that hold nothing else. It returns how many runs' groups there were. The groups
+// have two levels: assay-RUNNERID is the tool's, and below it OWNER-N is that of a run. A group of a tool goes only
+// when no run's group of any owner is left in it. An error leaves the remaining groups as they are, for the next sweep.
+// Groups of another user are that user's to sweep.
 func sweepGroups(
 	ctx context.Context, ours func(owner string) bool, dead func(name string) (of string, dead bool),
 ) (n int, err error) {
@@ -261,9 +254,8 @@ func sweepGroups(
 	return n, nil
 }
 
-// sweepGroup ends every process of a group and removes it.
-// If the group cannot be killed or read, it may be gone already: removing it then succeeds, or
-// says what is wrong.
+// sweepGroup ends every process of a group and removes it. If the group cannot be killed or read, it may be gone
+// already: removing it then succeeds, or says what is wrong.
 func sweepGroup(ctx context.Context, path string) error {
 	for wait := firstWait; ; backoff(&wait) {
 		if err := os.WriteFile(filepath.Join(path, "cgroup.kill"), []byte("1"), 0); err != nil {

@@ -14,18 +14,15 @@ import (
 type AdaptiveOptions struct {
 	// Min and Max bound the runs of a configuration; 0 means 2 and 10.
 	Min, Max int
-	// Reduce makes the values of the runs one, as in [Replicate]; nil means
-	// slices.Min.
+	// Reduce makes the values of the runs one, as in [Replicate]; nil means slices.Min.
 	Reduce func([]float64) float64
-	// Settled reports whether the order of two configurations is beyond doubt,
-	// given the values of their runs, at least Min each; low is the one with the
-	// lesser reduced value. nil means Precedence(1/8), which is for minima.
+	// Settled reports whether the order of two configurations is beyond doubt, given the values of their runs, at least
+	// Min each; low is the one with the lesser reduced value. nil means Precedence(1/8), which is for minima.
 	Settled func(low, high []float64) bool
 }
 
-// Adaptive returns a searcher that has each proposal of inner run as often as it
-// takes to order it, between Min and Max times: the adaptive K that Tabatabaee et al.
-// 2005, §5.2 leave open. The rule:
+// Adaptive returns a searcher that has each proposal of inner run as often as it takes to order it, between Min and Max
+// times: the adaptive K that Tabatabaee et al. 2005, §5.2 leave open. The rule:
 //
 //   - Proposals that inner makes at one Ask race each other and the best
 //     configuration of the races before: as many as fill an Ask(n) with Min runs of
@@ -41,11 +38,9 @@ type AdaptiveOptions struct {
 //     value since, the new values are shifted by the same amount, so that their
 //     order to it is the one that was found.
 //
-// A configuration that failed in each of its first Min runs, or broke a limit
-// in half of them, takes no part in the race. The runs of a race are interleaved,
-// so that a slow drift of the machine hits all alike. If Ask(n) finds fewer
-// proposals than n, each is run K = ⌊n/proposals⌋ times at once, up to Max:
-// spare processors cost nothing (§5.2).
+// A configuration that failed in each of its first Min runs, or broke a limit in half of them, takes no part in the
+// race. The runs of a race are interleaved, so that a slow drift of the machine hits all alike. If Ask(n) finds fewer
+// proposals than n, each is run K = ⌊n/proposals⌋ times at once, up to Max: spare processors cost nothing (§5.2).
 //
 // Like [Replicate] it is no [assay.Narrower]. It panics unless 1 <= Min <= Max.
 func Adaptive(inner assay.Searcher, opts AdaptiveOptions) assay.Searcher {
@@ -63,17 +58,14 @@ func Adaptive(inner assay.Searcher, opts AdaptiveOptions) assay.Searcher {
 	return &adaptive{inner: inner, opts: opts, of: map[int64]*race{}}
 }
 
-// Precedence returns the rule that settles the order of two minima: of the runs
-// of both, the m least all belong to the lower one, and if the two were alike
-// that would happen with a probability of at most alpha (Rosenbaum 1954),
+// Precedence returns the rule that settles the order of two minima: of the runs of both, the m least all belong to the
+// lower one, and if the two were alike that would happen with a probability of at most alpha (Rosenbaum 1954),
 //
 //	C(n_l, m)/C(n_l+n_h, m) <= α,
 //
-// n_l and n_h the numbers of runs. With α = 1/8 it takes the 3 least where both
-// have as many runs, or 8 of 10 if the higher one has 2. It asks only the fast
-// runs, which is where a heavy tail does no harm, and no scale of the noise. Of
-// runs that are all equal, the order is settled: there is none. It panics unless
-// 0 < alpha < 1.
+// n_l and n_h the numbers of runs. With α = 1/8 it takes the 3 least where both have as many runs, or 8 of 10 if the
+// higher one has 2. It asks only the fast runs, which is where a heavy tail does no harm, and no scale of the noise. Of
+// runs that are all equal, the order is settled: there is none. It panics unless 0 < alpha < 1.
 func Precedence(alpha float64) func(low, high []float64) bool {
 	if !(alpha > 0 && alpha < 1) {
 		panic(fmt.Sprintf("search: precedence with error %v", alpha))
@@ -95,9 +87,8 @@ func Precedence(alpha float64) func(low, high []float64) bool {
 	}
 }
 
-// Shift returns the rule that settles the order of two medians or means: a
-// difference is shown at the level by the rank test of [stats.CompareShift]. At
-// level 0.9 it takes at least 4 runs of each.
+// Shift returns the rule that settles the order of two medians or means: a difference is shown at the level by the rank
+// test of [stats.CompareShift]. At level 0.9 it takes at least 4 runs of each.
 func Shift(level float64) func(low, high []float64) bool {
 	return func(low, high []float64) bool {
 		return stats.CompareShift(low, high, stats.CompareOptions{Level: level}).Verdict == stats.More
@@ -119,9 +110,8 @@ type adaptive struct {
 	shift float64     // what inner was told of best, less what is known of it
 }
 
-// A race is the proposals of one Ask of inner. It is over when no run of it is outstanding,
-// none is queued and no order to the leader is in doubt. queue may hold runs of the best of
-// earlier races, which is no group of this one.
+// A race is the proposals of one Ask of inner. It is over when no run of it is outstanding, none is queued and no order
+// to the leader is in doubt. queue may hold runs of the best of earlier races, which is no group of this one.
 type race struct {
 	groups []*replicates
 	group  map[int64]*replicates // of outstanding runs
@@ -217,9 +207,8 @@ func (a *adaptive) Tell(trials ...assay.Trial) error {
 	return a.inner.Tell(told...)
 }
 
-// doubtful returns the configurations that have to be run again for a race:
-// those whose order to the leader is in doubt, and the leader itself if there
-// are any. If there are none, the leader is the best from now on.
+// doubtful returns the configurations that have to be run again for a race: those whose order to the leader is in
+// doubt, and the leader itself if there are any. If there are none, the leader is the best from now on.
 func (a *adaptive) doubtful(r *race) []*replicates {
 	var runners []*replicates
 	if a.best != nil {
@@ -269,9 +258,8 @@ func (a *adaptive) leader(runners []*replicates) (leader *replicates, lead []flo
 	return leader, lead
 }
 
-// values returns the values of the runs of a proposal in the order of the proposals, failed
-// ones as +Inf. It reports whether together they are a result within the limits; only such
-// take part in a race.
+// values returns the values of the runs of a proposal in the order of the proposals, failed ones as +Inf. It reports
+// whether together they are a result within the limits; only such take part in a race.
 func (a *adaptive) values(g *replicates) ([]float64, bool) {
 	if g.merge(a.opts.Reduce).State != assay.Done {
 		return nil, false

@@ -17,35 +17,27 @@ type BayesOptions struct {
 	Learner assay.Learner
 	// Seed decides the initial design, random candidates and ties.
 	Seed uint64
-	// Initial is the number of trials, observed ones included, before the first
-	// fit; 1, as in Cello's Algorithm 1, waits for the two that tell something
-	// apart. 0 means 10, or a third of a space of less than 30: a convention,
-	// of which 3, 5 and 7 were no clear improvement on recorded tables.
+	// Initial is the number of trials, observed ones included, before the first fit; 1, as in Cello's Algorithm 1, waits
+	// for the two that tell something apart. 0 means 10, or a third of a space of less than 30: a convention, of which 3,
+	// 5 and 7 were no clear improvement on recorded tables.
 	Initial int
-	// Censored gives censored trials to the Learner as such. If it is false they
-	// are left out of the fit (Ding et al. 2022, Algorithm 1). Wrap a learner
-	// that takes no censored examples in model.Impute.
+	// Censored gives censored trials to the Learner as such. If it is false they are left out of the fit (Ding et al.
+	// 2022, Algorithm 1). Wrap a learner that takes no censored examples in model.Impute.
 	Censored bool
 }
 
-// Bayes is sequential model-based optimization: a surrogate of the objective is
-// fitted to the trials, and the configuration with the largest expected
-// improvement (stats.LogEI) is proposed; the BO of Cello (Ding et al. 2022, §3.2).
-// It proposes nothing twice, nor what was observed, and ends with ErrDone when
-// nothing is left.
+// Bayes is sequential model-based optimization: a surrogate of the objective is fitted to the trials, and the
+// configuration with the largest expected improvement (stats.LogEI) is proposed; the BO of Cello (Ding et al. 2022,
+// §3.2). It proposes nothing twice, nor what was observed, and ends with ErrDone when nothing is left.
 //
-// The surrogate sees log y if all values are positive, -log(-y) if all are
-// negative, as those of a maximized positive metric are, and otherwise an
-// inverse hyperbolic sine; all keep the order. A failed or infeasible trial
-// enters with the worst value of a finished one, so that its surroundings are
-// avoided without bending the surrogate; a censored one is left out unless
-// BayesOptions.Censored is set, and stays visited. A trial that is outstanding
-// enters with the value that the surrogate predicted for it ("kriging
-// believer", Ginsbourger et al. 2010), so that parallel proposals differ.
+// The surrogate sees log y if all values are positive, -log(-y) if all are negative, as those of a maximized positive
+// metric are, and otherwise an inverse hyperbolic sine; all keep the order. A failed or infeasible trial enters with
+// the worst value of a finished one, so that its surroundings are avoided without bending the surrogate; a censored one
+// is left out unless BayesOptions.Censored is set, and stays visited. A trial that is outstanding enters with the value
+// that the surrogate predicted for it ("kriging believer", Ginsbourger et al. 2010), so that parallel proposals differ.
 //
-// Every configuration of an Indexed space of up to 200,000 is scored. In larger
-// spaces the candidates are random configurations, variations of the best
-// trials, and a local search along [assay.Space.Neighbours] from the most
+// Every configuration of an Indexed space of up to 200,000 is scored. In larger spaces the candidates are random
+// configurations, variations of the best trials, and a local search along [assay.Space.Neighbours] from the most
 // promising of both (Hutter, Hoos and Leyton-Brown 2011, §4.3).
 //
 // The surrogate is fitted at the first Ask after a Tell, and for every further
@@ -105,8 +97,7 @@ var (
 	_ assay.Resumer      = (*Bayes)(nil)
 )
 
-// NewBayes returns a Bayes searcher. It panics if there is no learner or the
-// number of initial trials is negative.
+// NewBayes returns a Bayes searcher. It panics if there is no learner or the number of initial trials is negative.
 func NewBayes(space *assay.Space, opts BayesOptions) *Bayes {
 	if opts.Learner == nil {
 		panic("search: Bayes needs a learner")
@@ -120,8 +111,7 @@ func NewBayes(space *assay.Space, opts BayesOptions) *Bayes {
 			opts.Initial = max(2, int(n/3))
 		}
 	}
-	// The second number is that of this kind of searcher, so that another kind with the same seed draws
-	// otherwise.
+	// The second number is that of this kind of searcher, so that another kind with the same seed draws otherwise.
 	source := rand.NewPCG(opts.Seed, 2)
 	b := &Bayes{
 		space: space, learner: opts.Learner, opts: opts,
@@ -249,8 +239,7 @@ func (b *Bayes) Tell(trials ...assay.Trial) error {
 	return nil
 }
 
-// Observe implements [assay.Observer]. A trial whose configuration is not in
-// the space teaches nothing and is ignored.
+// Observe implements [assay.Observer]. A trial whose configuration is not in the space teaches nothing and is ignored.
 func (b *Bayes) Observe(trials ...assay.Trial) error {
 	if err := b.space.CheckObserved(trials...); err != nil {
 		return err
@@ -265,9 +254,8 @@ func (b *Bayes) Observe(trials ...assay.Trial) error {
 	return nil
 }
 
-// Hint implements [assay.Hinter]: every model sees the hint as a feature. Cost: where
-// the whole space is scored, a call of h for each configuration. Models that are fitted after it see the new hint
-// at all trials.
+// Hint implements [assay.Hinter]: every model sees the hint as a feature. Cost: where the whole space is scored, a call
+// of h for each configuration. Models that are fitted after it see the new hint at all trials.
 func (b *Bayes) Hint(h func(assay.Config) float64) {
 	b.hint = h
 	b.surrogate = nil

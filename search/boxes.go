@@ -12,10 +12,9 @@ import (
 // coordinate. lo may be -Inf.
 type box struct{ lo, hi []float64 }
 
-// boxes cuts the region that no point dominates, and that ref bounds, into disjoint boxes: for n points
-// at most n+1 in two dimensions, and n² of them in three (slabs at right angles to the last coordinate, each cut
-// like a front of one dimension less; Lacour, Klamroth and Fonseca 2017 have fewer). Points that are not
-// below ref cut nothing off.
+// boxes cuts the region that no point dominates, and that ref bounds, into disjoint boxes: for n points at most n+1 in
+// two dimensions, and n² of them in three (slabs at right angles to the last coordinate, each cut like a front of one
+// dimension less; Lacour, Klamroth and Fonseca 2017 have fewer). Points that are not below ref cut nothing off.
 func boxes(points [][]float64, ref []float64) []box {
 	d := len(ref)
 	inside := slices.DeleteFunc(slices.Clone(points), func(p []float64) bool {

@@ -11,8 +11,7 @@ import (
 
 // GPSOptions configure [GPS]. The zero value is usable.
 type GPSOptions struct {
-	// Initial is the number of trials of the initial design, the best of which is
-	// the first centre. 0 means 6.
+	// Initial is the number of trials of the initial design, the best of which is the first centre. 0 means 6.
 	Initial int
 	// Mesh and Finest are the first size of the mesh and the least, as shares of
 	// the range of a parameter. 0 means 1/4 and 1/64.
@@ -26,11 +25,10 @@ type GPSOptions struct {
 //
 //	centre ± Δ·range·e_i,
 //
-// and goes to the first that is better (an opportunistic poll), beginning with
-// the direction of the latest success. After a success Δ is doubled, up to 1/2;
-// after a poll without one it is halved, and when it is finest the poll is of
-// the neighbours ([assay.Space.Neighbours]). Then the centre is a local minimum,
-// and the search starts again around a random configuration.
+// and goes to the first that is better (an opportunistic poll), beginning with the direction of the latest success.
+// After a success Δ is doubled, up to 1/2; after a poll without one it is halved, and when it is finest the poll is of
+// the neighbours ([assay.Space.Neighbours]). Then the centre is a local minimum, and the search starts again around a
+// random configuration.
 //
 //   - A step of a discrete parameter is rounded, and at least one value.
 //   - A category has no direction: at every mesh size all other levels are polled
@@ -42,10 +40,9 @@ type GPSOptions struct {
 //     best of all. An Ask returns nothing only when nothing is left, which is
 //     ErrDone.
 //
-// Trials that failed, broke a limit or were stopped early are not better than
-// any. No configuration is proposed twice: known values are used in their place,
-// and observed trials are known. If the limit leaves the centre outside, the
-// best trial within it is the next, or else a random configuration.
+// Trials that failed, broke a limit or were stopped early are not better than any. No configuration is proposed twice:
+// known values are used in their place, and observed trials are known. If the limit leaves the centre outside, the best
+// trial within it is the next, or else a random configuration.
 type GPS struct {
 	ground
 	opts   GPSOptions
@@ -67,8 +64,7 @@ var (
 
 const coarsest = 0.5 // mesh
 
-// NewGPS returns a GPS searcher. It panics unless the options are at least 0 and
-// Finest <= Mesh <= 1.
+// NewGPS returns a GPS searcher. It panics unless the options are at least 0 and Finest <= Mesh <= 1.
 func NewGPS(space *assay.Space, opts GPSOptions) *GPS {
 	opts.Initial, opts.Mesh, opts.Finest = cmp.Or(opts.Initial, 6), cmp.Or(opts.Mesh, 0.25), cmp.Or(opts.Finest, 1.0/64)
 	if opts.Initial < 0 || !(opts.Finest > 0 && opts.Finest <= opts.Mesh && opts.Mesh <= 1) {
@@ -154,8 +150,7 @@ func (s *GPS) restart() assay.Config {
 	return c
 }
 
-// poll makes the queue of the centre and the mesh. If a point is known to be
-// better, it is the next centre.
+// poll makes the queue of the centre and the mesh. If a point is known to be better, it is the next centre.
 func (s *GPS) poll() {
 	for {
 		points := s.points()

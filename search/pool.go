@@ -15,9 +15,8 @@ const (
 	poolChunk = 1024    // of which as many are encoded at a time
 )
 
-// A pool is a whole space in compact form: for each configuration the number of
-// the value of each parameter, and for each value its features, so that rows of
-// features are made by copying.
+// A pool is a whole space in compact form: for each configuration the number of the value of each parameter, and for
+// each value its features, so that rows of features are made by copying.
 //
 // Configuration i is space.At(i) throughout. codes, features and number never change once made. The
 // buffers are overwritten by each call that predicts, so that a pool serves one goroutine, and no result
@@ -214,8 +213,7 @@ func (p *pool) any() bool {
 	return false
 }
 
-// random returns an open configuration, all with the same probability; nil if
-// there is none.
+// random returns an open configuration, all with the same probability; nil if there is none.
 func (p *pool) random(rng *rand.Rand) assay.Config {
 	p.enter()
 	at, n := -1, 0
@@ -233,9 +231,8 @@ func (p *pool) random(rng *rand.Rand) assay.Config {
 	return p.space.At(int64(at))
 }
 
-// maximize returns the open configuration with the largest expected
-// improvement, a random one of equals, and its predicted mean; nil if there is
-// none.
+// maximize returns the open configuration with the largest expected improvement, a random one of equals, and its
+// predicted mean; nil if there is none.
 func (p *pool) maximize(b *Bayes) (assay.Config, float64) {
 	p.enter()
 	// Invariant: best is one of ties configurations that are equally good, each with probability 1/ties.

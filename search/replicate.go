@@ -8,14 +8,12 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// Replicate returns a searcher that has each proposal of inner run k times and
-// tells inner one trial with reduce of the k values. With [slices.Min] it is
-// the min-of-K estimator (Tabatabaee et al. 2005, §5.2, eq. 13), which keeps a
-// finite variance where single runs are heavy-tailed.
+// Replicate returns a searcher that has each proposal of inner run k times and tells inner one trial with reduce of the
+// k values. With [slices.Min] it is the min-of-K estimator (Tabatabaee et al. 2005, §5.2, eq. 13), which keeps a finite
+// variance where single runs are heavy-tailed.
 //
-// reduce gets k numbers in the order of the proposals and must be monotone in
-// each: minimum, median, mean and maximum are. It need not keep the order of
-// its slice. Runs without an exact value enter by what is known of them:
+// reduce gets k numbers in the order of the proposals and must be monotone in each: minimum, median, mean and maximum
+// are. It need not keep the order of its slice. Runs without an exact value enter by what is known of them:
 //
 //   - A failed run counts as +Inf. If reduce makes that infinite or NaN, inner
 //     is told a failed trial: with the minimum if all runs failed, with the
@@ -26,17 +24,14 @@ import (
 //   - If at least half of the runs that ended by themselves broke a limit,
 //     inner is told an infeasible trial.
 //
-// The merged trial has the measurement, reason and decision of the run whose
-// value is nearest to the told one, the span of time of all runs and the sum of
-// their attempts. It panics if k < 1.
+// The merged trial has the measurement, reason and decision of the run whose value is nearest to the told one, the span
+// of time of all runs and the sum of their attempts. It panics if k < 1.
 //
-// Replicates of several proposals are interleaved, so that a slow drift of the
-// machine hits all alike: the first runs of a round of proposals come before the
-// second ones, and so on. Inner is asked for a round when there is nothing left of
-// the one before: for as many proposals as fill an Ask(n), but for two at least, also
-// where runs are asked for one at a time. More would have inner learn later, and leave
-// more of them unfinished when the budget ends. If inner returns fewer, the round is
-// what it returns; inner is told each proposal after its k-th run.
+// Replicates of several proposals are interleaved, so that a slow drift of the machine hits all alike: the first runs
+// of a round of proposals come before the second ones, and so on. Inner is asked for a round when there is nothing left
+// of the one before: for as many proposals as fill an Ask(n), but for two at least, also where runs are asked for one
+// at a time. More would have inner learn later, and leave more of them unfinished when the budget ends. If inner
+// returns fewer, the round is what it returns; inner is told each proposal after its k-th run.
 //
 // Spare room is not used for more than k runs: that is what [Adaptive] does.
 //
@@ -48,13 +43,11 @@ func Replicate(inner assay.Searcher, k int, reduce func([]float64) float64) assa
 	return &replicate{inner: inner, k: k, reduce: reduce, of: map[int64]*replicates{}}
 }
 
-// leastRound is the least number of proposals of a round that is asked for: runs of two
-// can alternate.
+// leastRound is the least number of proposals of a round that is asked for: runs of two can alternate.
 const leastRound = 2
 
-// roundOf returns how many proposals, of which each is run k times, make a round of at least n
-// runs. A round of one would run its replicates back to back, and a slow drift of the machine
-// would hit them alike.
+// roundOf returns how many proposals, of which each is run k times, make a round of at least n runs. A round of one
+// would run its replicates back to back, and a slow drift of the machine would hit them alike.
 func roundOf(n, k int) int { return max((n+k-1)/k, min(k, leastRound)) }
 
 // replicate is the searcher of [Replicate]. queue has one entry for each run that has not been
@@ -220,8 +213,7 @@ func mergedValues(runs []assay.Trial, reduce func([]float64) float64) (values []
 	return values
 }
 
-// representative returns the run whose value is nearest to that of m, among
-// those in the state of m if there are any.
+// representative returns the run whose value is nearest to that of m, among those in the state of m if there are any.
 func representative(runs []assay.Trial, values []float64, m assay.Trial) int {
 	best := -1
 	better := func(i, j int) bool { // reports whether run i represents m better than run j

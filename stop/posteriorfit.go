@@ -122,8 +122,7 @@ func (p *Posterior) kernel(evidence []assay.Trial) kernel {
 	return k
 }
 
-// reached returns the last number up to n of the sequence that begins with 1 and grows
-// by a factor, and by 1 at least.
+// reached returns the last number up to n of the sequence that begins with 1 and grows by a factor, and by 1 at least.
 func reached(n int, growth float64) int {
 	k := 1
 	for {

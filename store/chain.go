@@ -25,8 +25,7 @@ type Record struct {
 	Hash    []byte // of this record and all before it; see link
 }
 
-// A Creation is the payload of record 0.
-// It makes the events alone enough to restore everything else of a study.
+// A Creation is the payload of record 0. It makes the events alone enough to restore everything else of a study.
 type Creation struct {
 	Study string `json:"study"`
 	// Spec is nil for none. JSON has it in base64.
@@ -38,8 +37,7 @@ type Creation struct {
 // The bytes go into the checksum and the hash, so the order of the keys is part of the format.
 func (c Creation) Encode() ([]byte, error) { return json.Marshal(c) }
 
-// DecodeCreation is the inverse of [Creation.Encode]. It returns an error for a
-// name that no study can have.
+// DecodeCreation is the inverse of [Creation.Encode]. It returns an error for a name that no study can have.
 func DecodeCreation(b []byte) (c Creation, err error) {
 	if err := json.Unmarshal(b, &c); err != nil {
 		return Creation{}, fmt.Errorf("creation: %w", err)
@@ -47,11 +45,9 @@ func DecodeCreation(b []byte) (c Creation, err error) {
 	return c, CheckName(c.Study)
 }
 
-// Checksum returns the CRC-32C of the study's number and seq, 8 bytes each,
-// little endian, and the payload. It tells a damaged record alone, without its
-// neighbours.
-// The study's number is part of it, so that a row in the wrong study is found. CRC-32C is that
-// of RFC 3720.
+// Checksum returns the CRC-32C of the study's number and seq, 8 bytes each, little endian, and the payload. It tells a
+// damaged record alone, without its neighbours. The study's number is part of it, so that a row in the wrong study is
+// found. CRC-32C is that of RFC 3720.
 func Checksum(study, seq int64, payload []byte) uint32 {
 	var b [16]byte
 	binary.LittleEndian.PutUint64(b[:8], uint64(study))
@@ -61,10 +57,9 @@ func Checksum(study, seq int64, payload []byte) uint32 {
 	return crc32.Update(crc32.Checksum(b[:], table), table, payload)
 }
 
-// link returns the hash of a record: the SHA-256 of the hash of the record
-// before it (32 zero bytes for record 0), its seq in 8 bytes, little endian,
-// and its payload. It does not depend on the study's number, which differs
-// between files.
+// link returns the hash of a record: the SHA-256 of the hash of the record before it (32 zero bytes for record 0), its
+// seq in 8 bytes, little endian, and its payload. It does not depend on the study's number, which differs between
+// files.
 func link(prev []byte, seq int64, payload []byte) []byte {
 	h := sha256.New()
 	var b [8]byte
@@ -75,8 +70,7 @@ func link(prev []byte, seq int64, payload []byte) []byte {
 	return h.Sum(nil)
 }
 
-// Genesis stands for the hash of the record before the first.
-// The slice is the caller's.
+// Genesis stands for the hash of the record before the first. The slice is the caller's.
 func Genesis() []byte { return make([]byte, sha256.Size) }
 
 // NewRecord returns the record that follows one with the hash prev.
@@ -85,18 +79,16 @@ func NewRecord(prev []byte, study, seq int64, payload []byte) Record {
 	return Record{study, seq, payload, Checksum(study, seq, payload), link(prev, seq, payload)}
 }
 
-// A Verifier checks that the records of one study are what was appended, in
-// order. It starts with record 0, or with any other, whose hash it believes.
-// It does not know how many records there are: whether the last is missing is for the store to
-// say. A Verifier is for one goroutine.
+// A Verifier checks that the records of one study are what was appended, in order. It starts with record 0, or with any
+// other, whose hash it believes. It does not know how many records there are: whether the last is missing is for the
+// store to say. A Verifier is for one goroutine.
 type Verifier struct {
 	Next int64  // seq of the next record
 	Hash []byte // of the last one; nil if the next is the first, and not record 0
 }
 
-// NewVerifier returns a Verifier that starts with the record of that number.
-// A first below 0 is taken for 0. Of a first record above 0 the checksum is checked and not
-// the hash.
+// NewVerifier returns a Verifier that starts with the record of that number. A first below 0 is taken for 0. Of a first
+// record above 0 the checksum is checked and not the hash.
 func NewVerifier(first int64) *Verifier {
 	if first > 0 {
 		return &Verifier{Next: first}
@@ -104,9 +96,8 @@ func NewVerifier(first int64) *Verifier {
 	return &Verifier{Hash: Genesis()}
 }
 
-// Check returns an error that matches [ErrDamaged] unless r is the next record.
-// It then goes on behind r, so that one fault is reported once.
-// v keeps r.Hash without a copy.
+// Check returns an error that matches [ErrDamaged] unless r is the next record. It then goes on behind r, so that one
+// fault is reported once. v keeps r.Hash without a copy.
 func (v *Verifier) Check(r Record) error {
 	want := v.Next
 	prev := v.Hash

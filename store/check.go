@@ -20,9 +20,8 @@ import (
 
 // FsckOptions are the options of a check of a store.
 type FsckOptions struct {
-	// Repair writes what can be derived from the events again: the names and
-	// specifications, the states of the trials, the summaries and the indices.
-	// A study with a damaged event is left as it is; see [Salvage].
+	// Repair writes what can be derived from the events again: the names and specifications, the states of the trials, the
+	// summaries and the indices. A study with a damaged event is left as it is; see [Salvage].
 	Repair bool
 }
 
@@ -49,8 +48,7 @@ func (p Problem) String() string {
 
 // A Report is what a check of a store found.
 type Report struct {
-	// Events is the sum of the numbers of the last verified events, Trials that of the trials
-	// made from them.
+	// Events is the sum of the numbers of the last verified events, Trials that of the trials made from them.
 	Studies, Events, Trials int64 // that were checked
 	Problems                []Problem
 }
@@ -65,9 +63,8 @@ func (r *Report) Add(study, place, format string, args ...any) {
 	r.Problems = append(r.Problems, Problem{Study: study, Place: place, What: fmt.Sprintf(format, args...)})
 }
 
-// A Checker compares the projections of a database with its events, and writes them again.
-// It belongs to one goroutine, and all it sees is of one moment: DB is in a transaction. The
-// queries are those of the tables in docs/format/md.
+// A Checker compares the projections of a database with its events, and writes them again. It belongs to one goroutine,
+// and all it sees is of one moment: DB is in a transaction. The queries are those of the tables in docs/format/md.
 type Checker struct {
 	DB interface {
 		QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error)
@@ -113,9 +110,8 @@ func (f *Checker) Rows(
 	return f.Fault(study, place, rows.Err())
 }
 
-// Orphans looks for rows of studies that there are not.
-// Foreign keys prevent such rows, so they are damage. A repair leaves them: nothing says what
-// they were.
+// Orphans looks for rows of studies that there are not. Foreign keys prevent such rows, so they are damage. A repair
+// leaves them: nothing says what they were.
 func (f *Checker) Orphans(ctx context.Context) error {
 	for _, table := range []string{"events", "heads", "trials"} {
 		err := f.Rows(ctx, "", table, func(rows *sql.Rows) error {
@@ -201,9 +197,8 @@ func (f *Checker) study(ctx context.Context, st studyRow) error {
 	return nil
 }
 
-// replay verifies the records of a study and makes its projection.
-// A record that does not verify is reported and left out; those behind it count. Every problem
-// that replay adds says that the events are not whole.
+// replay verifies the records of a study and makes its projection. A record that does not verify is reported and left
+// out; those behind it count. Every problem that replay adds says that the events are not whole.
 func (f *Checker) replay(ctx context.Context, st studyRow) (replayed, error) {
 	v, first := NewVerifier(0), false
 	p := replayed{
@@ -237,9 +232,8 @@ func (f *Checker) replay(ctx context.Context, st studyRow) (replayed, error) {
 	return p, err
 }
 
-// apply goes on by the verified record r.
-// at is the column of that name, which no checksum covers. The projection has taken in the
-// event even if at is wrong.
+// apply goes on by the verified record r. at is the column of that name, which no checksum covers. The projection has
+// taken in the event even if at is wrong.
 func (p *replayed) apply(r Record, at string) (err error) {
 	if r.Seq == 0 {
 		if p.creation, err = DecodeCreation(r.Payload); err != nil {
@@ -271,9 +265,8 @@ func (p *replayed) apply(r Record, at string) (err error) {
 	return nil
 }
 
-// compare reports where the projection differs from the events. lost means that
-// the projection knows of events that are not there, so that it must be kept.
-// The creation is not compared if record 0 is damaged.
+// compare reports where the projection differs from the events. lost means that the projection knows of events that are
+// not there, so that it must be kept. The creation is not compared if record 0 is damaged.
 func (f *Checker) compare(ctx context.Context, st studyRow, want replayed) (lost bool, err error) {
 	if c := want.creation; c.Study != "" {
 		if c.Study != st.name || !bytes.Equal(c.Spec, st.spec) || TimeText(c.Created) != st.created {
@@ -308,8 +301,7 @@ func (f *Checker) compare(ctx context.Context, st studyRow, want replayed) (lost
 	return lost, f.compareTrials(ctx, st, maps.Clone(want.trials))
 }
 
-// compareTrials empties want.
-// What is left of want has no row. If damage ends the reading, the rows behind it count as
+// compareTrials empties want. What is left of want has no row. If damage ends the reading, the rows behind it count as
 // missing.
 func (f *Checker) compareTrials(ctx context.Context, st studyRow, want map[int64]TrialColumns) error {
 	err := f.Rows(ctx, st.name, "trials", func(r *sql.Rows) error {
@@ -334,9 +326,8 @@ func (f *Checker) compareTrials(ctx context.Context, st studyRow, want map[int64
 	return err
 }
 
-// rewrite writes the projection of a study again.
-// It is for a study whose events are whole, in the transaction of a repair, on the connection
-// that writes. All rows of trials are made anew, so one that no event is about goes.
+// rewrite writes the projection of a study again. It is for a study whose events are whole, in the transaction of a
+// repair, on the connection that writes. All rows of trials are made anew, so one that no event is about goes.
 func (f *Checker) rewrite(ctx context.Context, id int64, p replayed) error {
 	c := p.creation
 	if _, err := f.DB.ExecContext(ctx, `UPDATE studies SET name = $1, spec = $2, created = $3 WHERE id = $4`,

@@ -1,6 +1,5 @@
-// This file turns the values of the root package into columns and back. The columns of trials
-// and heads are derived from the events, so their text must be the same whenever it is made
-// from the same events: Fsck compares it with ==.
+// This file turns the values of the root package into columns and back. The columns of trials and heads are derived
+// from the events, so their text must be the same whenever it is made from the same events: Fsck compares it with ==.
 //
 // The format of each column is in docs/format/store.md.
 
@@ -57,14 +56,12 @@ func NewTrialColumns(r assay.TrialRow) (TrialColumns, error) {
 	}, nil
 }
 
-// Args returns the columns in the order of the fields, which is that of the statements that
-// insert them.
+// Args returns the columns in the order of the fields, which is that of the statements that insert them.
 func (c TrialColumns) Args() []any {
 	return []any{c.ID, c.Seq, c.State, c.Value, c.Config, c.Metrics, c.Reason, c.Started, c.Ended, c.Attempts}
 }
 
-// In returns the columns with their free text as a database can hold it: text is nil for one that
-// can hold any.
+// In returns the columns with their free text as a database can hold it: text is nil for one that can hold any.
 func (c TrialColumns) In(text func(string) string) TrialColumns {
 	if text != nil {
 		c.Reason = text(c.Reason)
@@ -114,8 +111,7 @@ func (c HeadColumns) Args() []any {
 	}
 }
 
-// In returns the columns with their free text as a database can hold it, as that of
-// [TrialColumns] does.
+// In returns the columns with their free text as a database can hold it, as that of [TrialColumns] does.
 func (c HeadColumns) In(text func(string) string) HeadColumns {
 	if text != nil {
 		c.Ended, c.Steered = text(c.Ended), text(c.Steered)
@@ -123,9 +119,8 @@ func (c HeadColumns) In(text func(string) string) HeadColumns {
 	return c
 }
 
-// countsText returns the numbers of trials as they are stored: a JSON object of
-// the states of which there are any, by name.
-// The keys are sorted, as encoding/json does it for maps.
+// countsText returns the numbers of trials as they are stored: a JSON object of the states of which there are any, by
+// name. The keys are sorted, as encoding/json does it for maps.
 func countsText(counts map[assay.State]int64) string {
 	some := make(map[string]int64, len(counts))
 	for state, n := range counts {
@@ -140,9 +135,8 @@ func countsText(counts map[assay.State]int64) string {
 	return string(b)
 }
 
-// parseCounts is the inverse of countsText. States of which there are none may
-// stand in the text.
-// It returns an error for a name that is not a state's.
+// parseCounts is the inverse of countsText. States of which there are none may stand in the text. It returns an error
+// for a name that is not a state's.
 func parseCounts(text string) (map[assay.State]int64, error) {
 	counts := map[assay.State]int64{}
 	if err := json.Unmarshal([]byte(text), &counts); err != nil {
@@ -153,9 +147,8 @@ func parseCounts(text string) (map[assay.State]int64, error) {
 	return counts, nil
 }
 
-// AskedBefore returns a trial as far as its proposal, from columns of trials.
-// It is what a withdrawal keeps of a trial. The columns have no checksum, so text that does
-// not parse is damage; the caller says so.
+// AskedBefore returns a trial as far as its proposal, from columns of trials. It is what a withdrawal keeps of a trial.
+// The columns have no checksum, so text that does not parse is damage; the caller says so.
 func AskedBefore(id int64, state assay.State, config, started string) (t assay.Trial, err error) {
 	t.ID, t.State = id, state
 	if err := json.Unmarshal([]byte(config), &t.Config); err != nil {
@@ -170,12 +163,11 @@ func AskedBefore(id int64, state assay.State, config, started string) (t assay.T
 const SummaryColumns = `h.counts, h.best, h.best_value, h.spent_ns, h.first, h.last, h.checks, h.ended, ` +
 	`h.steered, h.priority, h.lost_ns`
 
-// ScanHead reads id, name and created of studies, seq and hash of heads, the
-// hash of the event of that seq, and SummaryColumns.
-// The queries join heads from the left. If a study has no row there, its columns are NULL,
-// which an int64 does not take: the error matches [ErrDamaged]. hash and last belong to the
-// caller. ScanHead does not compare them: a query that has no use for the hash of the event
-// selects the head's twice. An error of row.Scan is returned as it is.
+// ScanHead reads id, name and created of studies, seq and hash of heads, the hash of the event of that seq, and
+// SummaryColumns. The queries join heads from the left. If a study has no row there, its columns are NULL, which an
+// int64 does not take: the error matches [ErrDamaged]. hash and last belong to the caller. ScanHead does not compare
+// them: a query that has no use for the hash of the event selects the head's twice. An error of row.Scan is returned as
+// it is.
 func ScanHead(row interface{ Scan(...any) error }) (id int64, hash, last []byte, sum assay.Summary, err error) {
 	var c HeadColumns
 	var name, created string
@@ -207,9 +199,8 @@ func ScanHead(row interface{ Scan(...any) error }) (id int64, hash, last []byte,
 	return id, hash, last, sum, nil
 }
 
-// TimeText returns t as text, or "" for the zero time.
-// The offset from UTC stays as it was given, and zeros at the end of the fraction are left
-// out, so the text of two times does not sort as the times do.
+// TimeText returns t as text, or "" for the zero time. The offset from UTC stays as it was given, and zeros at the end
+// of the fraction are left out, so the text of two times does not sort as the times do.
 func TimeText(t time.Time) string {
 	if t.IsZero() {
 		return ""

@@ -41,11 +41,10 @@ type Copied struct {
 // ErrOther says that the store has another study of that name.
 var ErrOther = assay.Errorf(assay.ClassConflict, "there is another study of that name")
 
-// Copy copies the records of a study that are not in to yet, and verifies the whole copy. A
-// call that was cut off can be made again, and goes on. If to has a study of that name that is
-// not the beginning of this one, nor its continuation, the error matches [ErrOther], and
-// nothing is changed.
-// A study that grows meanwhile is copied as far as it was read.
+// Copy copies the records of a study that are not in to yet, and verifies the whole copy. A call that was cut off can
+// be made again, and goes on. If to has a study of that name that is not the beginning of this one, nor its
+// continuation, the error matches [ErrOther], and nothing is changed. A study that grows meanwhile is copied as far as
+// it was read.
 func Copy(ctx context.Context, from Records, to Copier, study string) (c Copied, err error) {
 	there, last, err := endOf(ctx, to, study)
 	if err != nil {

@@ -1,6 +1,5 @@
-// This file turns events into bytes and back. Equal events give equal bytes, because
-// encoding/json sorts the keys of maps: stores compare payloads to find out whether an Append
-// is a repetition.
+// This file turns events into bytes and back. Equal events give equal bytes, because encoding/json sorts the keys of
+// maps: stores compare payloads to find out whether an Append is a repetition.
 
 package store
 
@@ -16,12 +15,10 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// payload is the stored form of an event. JSON has neither infinities nor NaN,
-// so the numbers that are not finite go into Nonfinite by the place they came
-// from; a missing value of a trial is +Inf and a missing prediction NaN, as in
-// the JSON of the root package.
-// assay.Event must not have a method MarshalJSON: an embedded type's would be that of payload
-// too, and Nonfinite would be lost.
+// payload is the stored form of an event. JSON has neither infinities nor NaN, so the numbers that are not finite go
+// into Nonfinite by the place they came from; a missing value of a trial is +Inf and a missing prediction NaN, as in
+// the JSON of the root package. assay.Event must not have a method MarshalJSON: an embedded type's would be that of
+// payload too, and Nonfinite would be lost.
 type payload struct {
 	assay.Event
 	Nonfinite map[string]string `json:"nonfinite,omitempty"`
@@ -84,9 +81,8 @@ func EncodeEvents(events []assay.Event) ([][]byte, error) {
 	return payloads, nil
 }
 
-// DecodeEvent is the inverse of [EncodeEvent]. Unknown keys are ignored.
-// The event shares no memory with b. An event of a newer kind only is an error, as one of no
-// kind is.
+// DecodeEvent is the inverse of [EncodeEvent]. Unknown keys are ignored. The event shares no memory with b. An event of
+// a newer kind only is an error, as one of no kind is.
 func DecodeEvent(b []byte) (assay.Event, error) {
 	if e, ok := quickEvent(b); ok {
 		return e, nil
@@ -154,8 +150,7 @@ func checkEvent(e assay.Event) error {
 	return nil
 }
 
-// eventConfigs returns the configurations that e is about.
-// They are the event's, not copies.
+// eventConfigs returns the configurations that e is about. They are the event's, not copies.
 func eventConfigs(e assay.Event) []assay.Config {
 	switch {
 	case e.Asked != nil:
@@ -170,11 +165,9 @@ func eventConfigs(e assay.Event) []assay.Config {
 	return nil
 }
 
-// splitNonfinite returns t without the metrics that are not finite, and every
-// number of t that is not finite and not what its absence means. It returns t
-// itself if there are none.
-// It does not change t. The other numbers stay in the result, where the JSON of a trial leaves
-// them out.
+// splitNonfinite returns t without the metrics that are not finite, and every number of t that is not finite and not
+// what its absence means. It returns t itself if there are none. It does not change t. The other numbers stay in the
+// result, where the JSON of a trial leaves them out.
 func splitNonfinite(t *assay.Trial) (*assay.Trial, map[string]string) {
 	// A value of +Inf is missing: the JSON of a trial leaves it out, and reads it as +Inf.
 	odd := map[string]string{}

@@ -12,9 +12,8 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// A lease is a lock that ends by itself unless it is renewed. The lock of the
-// store beneath it keeps others out until the lease has closed lost.
-// A lease ends in one of three ways:
+// A lease is a lock that ends by itself unless it is renewed. The lock of the store beneath it keeps others out until
+// the lease has closed lost. A lease ends in one of three ways:
 //   - Release: the holder knows, so lost stays open
 //   - the timer: expire runs in a goroutine of its own
 //   - Renew finds that the lock is gone
@@ -34,10 +33,9 @@ type lease struct {
 	over bool
 }
 
-// NewLease returns an [assay.Lease] over a lock that the caller has: held says
-// whether that is still so, and free ends it. The lease is lost after ttl unless it
-// is renewed; it closes Lost before it calls free.
-// free is called once. Neither held nor free may use the lease.
+// NewLease returns an [assay.Lease] over a lock that the caller has: held says whether that is still so, and free ends
+// it. The lease is lost after ttl unless it is renewed; it closes Lost before it calls free. free is called once.
+// Neither held nor free may use the lease.
 func NewLease(study string, fence int64, ttl time.Duration, held func() bool, free func() error) assay.Lease {
 	l := &lease{study: study, fence: fence, ttl: ttl, held: held, free: free, lost: make(chan struct{})}
 	l.mu.Lock() // expire may come before the timer has its place
@@ -46,9 +44,8 @@ func NewLease(study string, fence int64, ttl time.Duration, held func() bool, fr
 	return l
 }
 
-// CheckLease returns an error unless a lease can be asked for so.
-// It returns, in this order: the error of ctx, one of class usage for a ttl that is not
-// positive, and one that matches [ErrName].
+// CheckLease returns an error unless a lease can be asked for so. It returns, in this order: the error of ctx, one of
+// class usage for a ttl that is not positive, and one that matches [ErrName].
 func CheckLease(ctx context.Context, study string, ttl time.Duration) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -69,9 +66,8 @@ func (l *lease) expire() {
 	l.lose()
 }
 
-// lose ends the lease, its holder first.
-// The caller has mu. lost is closed before the lock is free: whoever gets the lock next finds
-// the holder told. The second call does nothing.
+// lose ends the lease, its holder first. The caller has mu. lost is closed before the lock is free: whoever gets the
+// lock next finds the holder told. The second call does nothing.
 func (l *lease) lose() {
 	if l.over {
 		return
@@ -118,7 +114,6 @@ func (l *lease) Release() error {
 // A Holder is a store that can tell who has the lock or the lease of a study, and takes neither to
 // find out. It is for people: a study that nobody holds at the moment may have begun when they read it.
 type Holder interface {
-	// Held returns who holds the study, "" for nobody, and for one of whom this machine cannot tell
-	// whether it lives.
+	// Held returns who holds the study, "" for nobody, and for one of whom this machine cannot tell whether it lives.
 	Held(ctx context.Context, study string) (by string, err error)
 }

@@ -17,9 +17,8 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// Mem keeps studies in memory, for tests and simulations. It is lost with the
-// process. An Append costs one small copy per event; Trials and Summary read
-// all events of the study.
+// Mem keeps studies in memory, for tests and simulations. It is lost with the process. An Append costs one small copy
+// per event; Trials and Summary read all events of the study.
 type Mem struct {
 	projector
 	// mu guards what follows. It is never held while a caller's code runs.
@@ -40,16 +39,13 @@ var (
 	_ assay.Projector = (*Mem)(nil)
 )
 
-// A memStudy is changed only by appending to events, so that a slice of them
-// taken under the lock may be read without it.
-// spec and created never change. events and moved are read and written under the lock of the
-// store.
+// A memStudy is changed only by appending to events, so that a slice of them taken under the lock may be read without
+// it. spec and created never change. events and moved are read and written under the lock of the store.
 type memStudy struct {
 	spec    []byte
 	created time.Time
 	events  []assay.Event
-	// It carries no value, so that one event wakes any number of watchers, and a slow one
-	// delays nobody.
+	// It carries no value, so that one event wakes any number of watchers, and a slow one delays nobody.
 	moved chan struct{} // closed, and another put in its place, as events come or the study goes
 }
 
@@ -60,8 +56,7 @@ func NewMem() *Mem {
 	return m
 }
 
-// Create implements [assay.Store].
-// The specification is copied.
+// Create implements [assay.Store]. The specification is copied.
 func (m *Mem) Create(ctx context.Context, study string, spec []byte) error {
 	return m.CreateAt(ctx, study, spec, time.Now())
 }
@@ -80,9 +75,8 @@ func (m *Mem) CreateAt(ctx context.Context, study string, spec []byte, created t
 	return nil
 }
 
-// get returns the study and the events that it has now.
-// op goes into the error for a study that does not exist. The events are the store's: they
-// must be copied before they are given away.
+// get returns the study and the events that it has now. op goes into the error for a study that does not exist. The
+// events are the store's: they must be copied before they are given away.
 func (m *Mem) get(ctx context.Context, op, study string) (*memStudy, []assay.Event, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
@@ -104,8 +98,7 @@ func (m *Mem) Spec(ctx context.Context, study string) ([]byte, error) {
 	return slices.Clone(s.spec), nil
 }
 
-// Studies implements [assay.Store].
-// The names are those of the moment at which the iteration begins, sorted.
+// Studies implements [assay.Store]. The names are those of the moment at which the iteration begins, sorted.
 func (m *Mem) Studies(ctx context.Context) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		for _, name := range m.names() {
@@ -130,10 +123,9 @@ func (m *Mem) names() []string {
 	return slices.Sorted(maps.Keys(m.studies))
 }
 
-// Append implements [assay.Store].
-// It keeps copies, without the output of trials. After an error nothing has been added. It
-// does not encode the events, so a coordinate that is not finite is found only when the same
-// Append is repeated.
+// Append implements [assay.Store]. It keeps copies, without the output of trials. After an error nothing has been
+// added. It does not encode the events, so a coordinate that is not finite is found only when the same Append is
+// repeated.
 func (m *Mem) Append(
 	ctx context.Context, study string, at assay.Position, events ...assay.Event,
 ) (assay.Position, error) {
@@ -164,8 +156,7 @@ func (m *Mem) Append(
 		s.moved = make(chan struct{})
 		return end + assay.Position(len(kept)), nil
 	}
-	// The position is not the end: either all events stand there already, or this is a
-	// conflict.
+	// The position is not the end: either all events stand there already, or this is a conflict.
 	if at < 0 || at > end-assay.Position(len(kept)) {
 		return 0, Conflict(study, at, end)
 	}
@@ -180,9 +171,8 @@ func (m *Mem) Append(
 	return behind, nil
 }
 
-// samePayloads reports whether a and b, of the same length, are stored as the
-// same bytes.
-// It compares what the other stores compare, so that a repetition is the same thing in each.
+// samePayloads reports whether a and b, of the same length, are stored as the same bytes. It compares what the other
+// stores compare, so that a repetition is the same thing in each.
 func samePayloads(a, b []assay.Event) (bool, error) {
 	for i := range a {
 		x, err := EncodeEvent(a[i])
@@ -200,9 +190,8 @@ func samePayloads(a, b []assay.Event) (bool, error) {
 	return true, nil
 }
 
-// cloneEvent returns a copy of e that shares no memory with it, without the
-// output of the trial.
-// The memo is copied with a proposal only: elsewhere checkEvent refuses one.
+// cloneEvent returns a copy of e that shares no memory with it, without the output of the trial. The memo is copied
+// with a proposal only: elsewhere checkEvent refuses one.
 func cloneEvent(e assay.Event) assay.Event {
 	if e.Asked != nil {
 		e.Asked = &assay.Proposal{ID: e.Asked.ID, Config: e.Asked.Config.Clone()}
@@ -260,9 +249,8 @@ func cloneTrial(of *assay.Trial) *assay.Trial {
 	return &t
 }
 
-// Events implements [assay.Store]. It yields the events that there are when the
-// iteration begins.
-// No lock is held between events, so that the caller may append in its loop.
+// Events implements [assay.Store]. It yields the events that there are when the iteration begins. No lock is held
+// between events, so that the caller may append in its loop.
 func (m *Mem) Events(ctx context.Context, study string, after assay.Position) iter.Seq2[assay.Event, error] {
 	return func(yield func(assay.Event, error) bool) {
 		_, events, err := m.get(ctx, "read", study)
@@ -282,8 +270,7 @@ func (m *Mem) Events(ctx context.Context, study string, after assay.Position) it
 	}
 }
 
-// history returns when a study was made, and copies of its events.
-// It is the history of projector.
+// history returns when a study was made, and copies of its events. It is the history of projector.
 func (m *Mem) history(ctx context.Context, study string) (time.Time, []assay.Event, error) {
 	s, events, err := m.get(ctx, "read", study)
 	if err != nil {
@@ -296,8 +283,7 @@ func (m *Mem) history(ctx context.Context, study string) (time.Time, []assay.Eve
 	return s.created, copies, nil
 }
 
-// Remove implements [assay.Remover]. It returns an error that matches
-// [assay.ErrLocked] while the study is locked.
+// Remove implements [assay.Remover]. It returns an error that matches [assay.ErrLocked] while the study is locked.
 func (m *Mem) Remove(ctx context.Context, study string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -328,9 +314,8 @@ func (m *Mem) Lock(ctx context.Context, study string) (release func() error, err
 	return sync.OnceValue(func() error { return m.unlock(study) }), nil
 }
 
-// lock takes the lock of a study and returns the next fence.
-// It does not wait: if the study is locked, the error matches [assay.ErrLocked] and says by
-// whom.
+// lock takes the lock of a study and returns the next fence. It does not wait: if the study is locked, the error
+// matches [assay.ErrLocked] and says by whom.
 func (m *Mem) lock(study, holder string) (fence int64, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -370,9 +355,8 @@ func (m *Mem) Lease(ctx context.Context, study, holder string, ttl time.Duration
 	return NewLease(study, fence, ttl, func() bool { return true }, func() error { return m.unlock(study) }), nil
 }
 
-// Watch implements [assay.Watcher].
-// It ends without an error when ctx does. It ends with an error that matches fs.ErrNotExist in
-// three cases:
+// Watch implements [assay.Watcher]. It ends without an error when ctx does. It ends with an error that matches
+// fs.ErrNotExist in three cases:
 //   - there is no such study
 //   - the study is removed
 //   - the study was removed and made again: its events are others
@@ -399,8 +383,7 @@ func (m *Mem) Watch(ctx context.Context, study string, after assay.Position) ite
 	}
 }
 
-// now returns a study, its events, and what is closed when there are more; nil if
-// there is no such study.
+// now returns a study, its events, and what is closed when there are more; nil if there is no such study.
 func (m *Mem) now(study string) (*memStudy, []assay.Event, <-chan struct{}) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()

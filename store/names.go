@@ -1,5 +1,4 @@
-// This file has the names that studies can have, and the errors that every store makes in the
-// same way.
+// This file has the names that studies can have, and the errors that every store makes in the same way.
 
 package store
 
@@ -13,9 +12,8 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// What callers branch on, whatever the store. A study that does not exist matches
-// fs.ErrNotExist, one that does fs.ErrExist, and a store that was closed
-// fs.ErrClosed.
+// What callers branch on, whatever the store. A study that does not exist matches fs.ErrNotExist, one that does
+// fs.ErrExist, and a store that was closed fs.ErrClosed.
 var (
 	// ErrDamaged says that a store does not hold what was written.
 	ErrDamaged = errors.New("file is damaged")
@@ -23,14 +21,11 @@ var (
 	ErrName = assay.Errorf(assay.ClassUsage, "invalid study name")
 )
 
-// maxName is the length of the longest study name in bytes.
-// It is part of the format; see docs/format/store.md.
+// maxName is the length of the longest study name in bytes. It is part of the format; see docs/format/store.md.
 const maxName = 1024
 
-// CheckName returns an error that matches [ErrName] unless name is 1 to 1024
-// bytes of valid UTF-8 without NUL.
-// Any other text is a name, a line break and a slash too: no store makes a file name of it as
-// it is.
+// CheckName returns an error that matches [ErrName] unless name is 1 to 1024 bytes of valid UTF-8 without NUL. Any
+// other text is a name, a line break and a slash too: no store makes a file name of it as it is.
 func CheckName(name string) error {
 	switch {
 	case name == "":
@@ -43,14 +38,12 @@ func CheckName(name string) error {
 	return nil
 }
 
-// NotExist says that there is no such study.
-// The error matches fs.ErrNotExist. op is a verb, such as "read".
+// NotExist says that there is no such study. The error matches fs.ErrNotExist. op is a verb, such as "read".
 func NotExist(op, study string) error {
 	return &fs.PathError{Op: op + " study", Path: study, Err: fs.ErrNotExist}
 }
 
-// Exists says that there is a study of that name.
-// The error matches fs.ErrExist.
+// Exists says that there is a study of that name. The error matches fs.ErrExist.
 func Exists(study string) error {
 	return &fs.PathError{Op: "create study", Path: study, Err: fs.ErrExist}
 }

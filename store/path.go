@@ -8,10 +8,9 @@ import (
 	"path/filepath"
 )
 
-// DefaultPath returns where a user's store is: assay/assay.db in
-// $XDG_STATE_HOME, or in ~/.local/state if that is not an absolute path.
-// It makes no file and no directory. A relative XDG_STATE_HOME is ignored, as that
-// specification demands.
+// DefaultPath returns where a user's store is: assay/assay.db in $XDG_STATE_HOME, or in ~/.local/state if that is not
+// an absolute path. It makes no file and no directory. A relative XDG_STATE_HOME is ignored, as that specification
+// demands.
 func DefaultPath() (string, error) {
 	state := os.Getenv("XDG_STATE_HOME")
 	if !filepath.IsAbs(state) {

@@ -9,9 +9,8 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// loop is one run of a study. It leads five parts: asker, runner, judge, racer and control.
-// Each part has a state of its own, which the loop changes by its methods alone, and knows the others by a narrow
-// interface.
+// loop is one run of a study. It leads five parts: asker, runner, judge, racer and control. Each part has a state of
+// its own, which the loop changes by its methods alone, and knows the others by a narrow interface.
 //
 // All is owned by the goroutine of Run, but for the methods of the judge that runs call: a trial is given copies of
 // what it needs, and its outcome comes back through a channel.
@@ -66,10 +65,9 @@ func (l *loop) notify(replay bool) {
 
 // search keeps trials in flight until something ends it, which the control notes.
 //
-// After an error nothing is started any more, and the trials in flight are waited
-// for: what they measure is worth keeping. Only a session that has lost its study
-// to another ends its runs, since the other makes them again. The errors of several
-// trials are joined, each once.
+// After an error nothing is started any more, and the trials in flight are waited for: what they measure is worth
+// keeping. Only a session that has lost its study to another ends its runs, since the other makes them again. The
+// errors of several trials are joined, each once.
 func (l *loop) search(ctx context.Context) error {
 	var fail error
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -108,9 +106,8 @@ func (l *loop) search(ctx context.Context) error {
 	}
 }
 
-// fill starts trials while there is room for them, those that an earlier session
-// left open first. The control notes if something ended the search. It returns
-// without an error if the searcher waits for a trial in flight.
+// fill starts trials while there is room for them, those that an earlier session left open first. The control notes if
+// something ended the search. It returns without an error if the searcher waits for a trial in flight.
 func (l *loop) fill(ctx context.Context) error {
 	for {
 		if l.control.end(l.control.over(ctx)); l.control.endedBy() != "" {

@@ -21,12 +21,10 @@ var (
 // Budget says when a study ends. A zero field sets no limit. With several limits,
 // the first that is reached ends the study.
 type Budget struct {
-	// Time is wall-clock time over all sessions, own overhead included. A run that
-	// is under way when it is spent is ended. If Check asks for repeated runs, the
-	// search ends earlier by what they will take, at most a fifth of Time.
+	// Time is wall-clock time over all sessions, own overhead included. A run that is under way when it is spent is ended.
+	// If Check asks for repeated runs, the search ends earlier by what they will take, at most a fifth of Time.
 	Time time.Duration
-	// Trials counts trials in a final state. Those that were withdrawn do not
-	// count, nor do repeated runs.
+	// Trials counts trials in a final state. Those that were withdrawn do not count, nor do repeated runs.
 	Trials int
 	// CPUHours is the sum of the metric [assay.CPUHours] over all attempts that are booked, those too that were lost or
 	// stopped. Nothing is begun when it is spent; what goes on comes to its end. If Check asks for repeated
@@ -40,18 +38,16 @@ type Budget struct {
 // A Study says what to run, how to search and where to keep the trials.
 // The zero value of an optional field means its documented default.
 //
-// Run uses the fields as they are and sets none of them. The caller leaves them
-// alone until Run has returned. What is shared with other studies must be safe for
-// concurrent use: a Runner, Store and Stopper are, a Searcher is not.
+// Run uses the fields as they are and sets none of them. The caller leaves them alone until Run has returned. What is
+// shared with other studies must be safe for concurrent use: a Runner, Store and Stopper are, a Searcher is not.
 type Study struct {
 	Name  string
 	Space *assay.Space
 	Goal  assay.Goal
-	// Command returns the run of a configuration. The loop names it (Job.ID) and
-	// lowers its Limit to what is left of the time budget. It is called from the
-	// goroutine of each trial, so from several at once if Parallel is above 1. Its
-	// error ends the study: a configuration that cannot be turned into a run is a
-	// flaw of the definition, not of the trial.
+	// Command returns the run of a configuration. The loop names it (Job.ID) and lowers its Limit to what is left of the
+	// time budget. It is called from the goroutine of each trial, so from several at once if Parallel is above 1. Its
+	// error ends the study: a configuration that cannot be turned into a run is a flaw of the definition, not of the
+	// trial.
 	Command  func(assay.Config) (assay.Job, error)
 	Searcher assay.Searcher
 	Runner   assay.Runner
@@ -72,9 +68,8 @@ type Study struct {
 	Anywhere bool
 	// Class is the class of machines that the answer is for; "" means that of the first trial that ends.
 	Class string
-	// Finest is the shortest interval in which runs are observed that are shorter than what
-	// Command expects: a run is observed forty times in the time of the best one, if that is
-	// more often than its job says. 0 means as the job says.
+	// Finest is the shortest interval in which runs are observed that are shorter than what Command expects: a run is
+	// observed forty times in the time of the best one, if that is more often than its job says. 0 means as the job says.
 	Finest time.Duration
 	Drain  <-chan struct{}    // optional; once closed no trial is started, and those in flight end by themselves
 	Cuts   func() []assay.Cut // optional; every cut of the searcher so far, in order, for the record
@@ -82,9 +77,8 @@ type Study struct {
 	// Patience is the longest time that the study waits for a store that fails,
 	// before it ends with the error; 0 means 2 minutes, negative not at all.
 	Patience time.Duration
-	// Output, if set, is given every trial that ended with the output that was kept
-	// of it, which is forgotten afterwards: it is no part of the record. It is
-	// called by the loop's goroutine before the result is recorded.
+	// Output, if set, is given every trial that ended with the output that was kept of it, which is forgotten afterwards:
+	// it is no part of the record. It is called by the loop's goroutine before the result is recorded.
 	Output func(assay.Trial)
 	// Control, if set, steers the study while it runs.
 	Control *Control
@@ -95,9 +89,8 @@ type Study struct {
 // racing reports whether one run is not taken for the truth. The front of several objectives has a way of its own.
 func (s *Study) racing() bool { return s.Race && !s.Goal.Several() }
 
-// Progress is a view of a study in which something changed. The slices are the
-// loop's own: they are valid until Notify returns. The receiver must not change or
-// keep them.
+// Progress is a view of a study in which something changed. The slices are the loop's own: they are valid until Notify
+// returns. The receiver must not change or keep them.
 type Progress struct {
 	Trials  []assay.Trial // in a final state, in the order they ended
 	Running []Running
@@ -147,10 +140,9 @@ type Result struct {
 	Workers []block.Effect
 }
 
-// actors is implemented by simulated clocks, which advance when no actor runs. The
-// actors are the loop and each trial in flight. A trial that ends hands its place
-// to the loop together with its outcome, so that no moment is seen in which nobody
-// runs though the loop has work to do. See table.SimClock.
+// actors is implemented by simulated clocks, which advance when no actor runs. The actors are the loop and each trial
+// in flight. A trial that ends hands its place to the loop together with its outcome, so that no moment is seen in
+// which nobody runs though the loop has work to do. See table.SimClock.
 type actors interface {
 	Enter()
 	Leave()
@@ -161,10 +153,9 @@ type realClock struct{}
 
 func (realClock) Now() time.Time { return time.Now() }
 
-// Run resumes the study from its events, then runs trials until the budget is
-// spent, the target is met, the search is done, Drain is closed or ctx is done, or
-// until nothing is to be hoped for: see Hopeless. A Study value is run once: its
-// searcher has been told what the record says.
+// Run resumes the study from its events, then runs trials until the budget is spent, the target is met, the search is
+// done, Drain is closed or ctx is done, or until nothing is to be hoped for: see Hopeless. A Study value is run once:
+// its searcher has been told what the record says.
 //
 // A trial that fails is not an error. The errors are:
 //

@@ -84,8 +84,7 @@ func (tr *tableReader) coordinates(params []assay.Param) ([][]float64, error) {
 	return all, nil
 }
 
-// levelsOf returns the kind of parameter that values suggest, and its levels; see
-// [Read].
+// levelsOf returns the kind of parameter that values suggest, and its levels; see [Read].
 func levelsOf(values []string) (assay.Kind, []string) {
 	if len(values) == 2 {
 		for _, pair := range [][2]string{{"0", "1"}, {"false", "true"}, {"off", "on"}, {"no", "yes"}} {

@@ -20,8 +20,7 @@ import (
 //   - A level was off: the program had less than it was to have, since the machine had other
 //     things to do, or more of what we cannot help. Then the run counts, and says so.
 //
-// What is compared is measured, not read back from where the level was set; what can be read back is
-// compared as well.
+// What is compared is measured, not read back from where the level was set; what can be read back is compared as well.
 
 // ErrLevels says that a level of an assignment was not in force during a run.
 var ErrLevels = errors.New("the levels asked were not in force")
@@ -39,8 +38,7 @@ const (
 	warmUp   = 100 * time.Millisecond // of processor time or rate that do not count
 )
 
-// A seen is what a run has had of its resources. NaN stands for what was not
-// measured.
+// A seen is what a run has had of its resources. NaN stands for what was not measured.
 type seen struct {
 	elapsed float64           // s
 	cpu     float64           // s of processors that the program had
@@ -76,8 +74,7 @@ func (s seen) trip(q float64) float64 {
 	return sorted[int(q*float64(len(sorted)-1)+0.5)].Seconds()
 }
 
-// bandwidth returns the bit/s of the busier direction while requests were under way, NaN
-// of little data.
+// bandwidth returns the bit/s of the busier direction while requests were under way, NaN of little data.
 func (s seen) bandwidth() float64 {
 	return 8 * s.rate(max(s.read, s.written))
 }
@@ -201,15 +198,13 @@ func (r *benchRun) whereabouts(pid int) string {
 	return fmt.Sprintf("the program may use %d processors, not %d", may.Count(), r.cpus)
 }
 
-// A machineTime is what the processors of the machine have worked, in s; NaN if that is not
-// known.
+// A machineTime is what the processors of the machine have worked, in s; NaN if that is not known.
 type machineTime float64
 
 // until returns the work between two times, in s.
 func (m machineTime) until(later machineTime) float64 { return float64(later - m) }
 
-// machineUse reads what the processors have worked so far, time that a hypervisor took
-// included.
+// machineUse reads what the processors have worked so far, time that a hypervisor took included.
 func machineUse() machineTime {
 	text, err := machine{}.read("/proc/stat")
 	if err != nil {

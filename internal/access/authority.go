@@ -174,8 +174,7 @@ func (a *Authority) issue(hosts []string, now time.Time) (*tls.Certificate, erro
 	return &tls.Certificate{Certificate: [][]byte{der, a.cert.Raw}, PrivateKey: key, Leaf: leaf}, nil
 }
 
-// ServerTLS returns the TLS of a server of these names and addresses. Its certificate is renewed
-// while the server runs.
+// ServerTLS returns the TLS of a server of these names and addresses. Its certificate is renewed while the server runs.
 func (a *Authority) ServerTLS(hosts ...string) (*tls.Config, error) {
 	hosts = slices.Compact(slices.Sorted(slices.Values(hosts)))
 	var mu sync.Mutex

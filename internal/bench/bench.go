@@ -1,10 +1,9 @@
 // Package bench runs search methods on recorded studies, in simulated time, and
 // reports how close each comes to the optimum for how much.
 //
-// A [Problem] is a recorded study, a [Method] builds a searcher and a stopper
-// for it. [Run] runs every method on every problem with every seed, once for
-// the largest budget; a smaller budget sees the prefix of that run which it
-// would have had, so one run serves them all.
+// A [Problem] is a recorded study, a [Method] builds a searcher and a stopper for it. [Run] runs every method on every
+// problem with every seed, once for the largest budget; a smaller budget sees the prefix of that run which it would
+// have had, so one run serves them all.
 package bench
 
 import (
@@ -23,14 +22,12 @@ type Problem struct {
 	Space    *assay.Space
 	Goal     assay.Goal
 	Interval time.Duration // how often a run is observed
-	// True returns the objective value of a configuration, free of noise, and
-	// whether it is feasible.
+	// True returns the objective value of a configuration, free of noise, and whether it is feasible.
 	True    func(assay.Config) (value float64, feasible bool)
 	Optimum float64       // the least feasible True
 	Worst   float64       // the greatest finite True, for a search that finds nothing
 	Median  time.Duration // median run time over the table, at the full level if there are levels; the unit of --budget-x
-	// ByTrials says that the budgets count trials, not time. Run sets it in the
-	// Problem that it gives to Method.New.
+	// ByTrials says that the budgets count trials, not time. Run sets it in the Problem that it gives to Method.New.
 	ByTrials bool
 	Time     time.Duration // the largest of the budgets that count time; set by Run likewise
 	// Replay returns a new runner and its clock, at time zero.
@@ -46,8 +43,7 @@ type Method struct {
 	New  func(p *Problem, seed uint64) (assay.Searcher, assay.Stopper, error)
 }
 
-// A Budget is where a run is judged: after Trials trials that ended, or after
-// Time of simulated time, whichever is set.
+// A Budget is where a run is judged: after Trials trials that ended, or after Time of simulated time, whichever is set.
 type Budget struct {
 	Kind   string // "trials", "budget-x" or "budget"
 	Value  float64
@@ -73,10 +69,9 @@ type Options struct {
 	Curve    bool     // optional: also the error at 10 equal parts of each budget
 	Workers  int      // runs at once; 0 means 1. More disturb the overhead's measurement
 	Charge   bool     // optional: the methods' own time is spent of the time budgets, see [Cell]
-	// Race is optional: each method runs with a race as well, and each budget, which counts
-	// time, has a run of its own. That many pairs of runs end each, as in a study of a
-	// command, and what it recommends then is judged, of which Report.Raced has the
-	// comparison. Of repeated measurements each seed begins with others.
+	// Race is optional: each method runs with a race as well, and each budget, which counts time, has a run of its own.
+	// That many pairs of runs end each, as in a study of a command, and what it recommends then is judged, of which
+	// Report.Raced has the comparison. Of repeated measurements each seed begins with others.
 	Race     int
 	Progress func(done, total int)
 }
@@ -141,10 +136,9 @@ func (o *Options) checkProblem(p *Problem) error {
 	return nil
 }
 
-// Run runs everything and returns the report. It returns an error if the options
-// lack something that is required, a budget counts neither trials nor time, or
-// both, or an optimum is 0 or not finite. An error of any run ends it; then the
-// error names the method, the problem and the seed.
+// Run runs everything and returns the report. It returns an error if the options lack something that is required, a
+// budget counts neither trials nor time, or both, or an optimum is 0 or not finite. An error of any run ends it; then
+// the error names the method, the problem and the seed.
 func Run(ctx context.Context, o Options) (Report, error) {
 	if err := o.check(); err != nil {
 		return Report{}, err

@@ -18,8 +18,7 @@ type Cell struct {
 	Goal     assay.Goal
 	Searcher assay.Searcher
 	Stopper  assay.Stopper // nil never stops a run
-	// Runner runs the program on Clock, the simulated clock of both: a replayed
-	// table, or what [Simulate] returns.
+	// Runner runs the program on Clock, the simulated clock of both: a replayed table, or what [Simulate] returns.
 	Runner   assay.Runner
 	Clock    assay.Clock
 	Interval time.Duration // how often a run is observed, for the Stopper
@@ -34,8 +33,7 @@ type Cell struct {
 	Class    string
 	// Meter, if not nil, is given what the searcher and the stopper took.
 	Meter *Meter
-	// Charge spends what they took on the clock, and so of the budget. The result then
-	// depends on the machine.
+	// Charge spends what they took on the clock, and so of the budget. The result then depends on the machine.
 	Charge bool
 }
 
@@ -80,14 +78,11 @@ func (c *Cell) meter(ctx context.Context) error {
 	return nil
 }
 
-// Simulate returns a Runner of made-up runs: one of a configuration takes the Elapsed
-// of what measure returns, on the clock, and is not observed before its end. Runs that
-// begin at one moment are measured in the order of their trials, one at a time, so
-// measure may draw from a random source. Of a job, only Config, Limit and the trial of
-// its ID matter.
+// Simulate returns a Runner of made-up runs: one of a configuration takes the Elapsed of what measure returns, on the
+// clock, and is not observed before its end. Runs that begin at one moment are measured in the order of their trials,
+// one at a time, so measure may draw from a random source. Of a job, only Config, Limit and the trial of its ID matter.
 //
-// A run that reaches its limit has measured its time alone, and ends with
-// assay.ErrLimit.
+// A run that reaches its limit has measured its time alone, and ends with assay.ErrLimit.
 func Simulate(clock *table.SimClock, measure func(assay.Config) assay.Measurement) assay.Runner {
 	return &simulated{clock, measure}
 }

@@ -23,8 +23,7 @@ import (
 //	DIR/tmp/...        what is being written: it is removed when the Store is opened
 //	DIR/damaged/...    what was found not to have its hash any more
 //
-// A file is there as a whole or not at all. It is safe for concurrent use; one process at a time has the
-// directory.
+// A file is there as a whole or not at all. It is safe for concurrent use; one process at a time has the directory.
 type Store struct {
 	dir   string
 	quota int64

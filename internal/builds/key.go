@@ -294,8 +294,7 @@ func expand(dir, pattern string) ([]string, error) {
 	return found, nil
 }
 
-// fits reports whether a path fits a pattern, both in their parts. A pattern that ends at a folder
-// fits what is below.
+// fits reports whether a path fits a pattern, both in their parts. A pattern that ends at a folder fits what is below.
 func fits(pattern, path []string) bool {
 	switch {
 	case len(pattern) == 0:

@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// This file is about gcc: flags that come in a pair, -fX and -fno-X, flags with one of
-// a few values, and numbers.
+// This file is about gcc: flags that come in a pair, -fX and -fno-X, flags with one of a few values, and numbers.
 
 // Ranks of compiler flags.
 const (
@@ -65,8 +64,7 @@ var gccLine = regexp.MustCompile(`^\s+(-f[\w-]+|--param=[\w-]+)(=\S*)?\s+(\S*)\s
 
 var gccRange = regexp.MustCompile(`^<(-?\d+),(-?\d+)>$`)
 
-// readGCC reads what gcc -Q --help=CLASS prints at -O2, and at -O3 to see what that sets
-// otherwise.
+// readGCC reads what gcc -Q --help=CLASS prints at -O2, and at -O3 to see what that sets otherwise.
 func readGCC(o2, o3 string) []Setting {
 	other := map[string]string{}
 	for line := range strings.Lines(o3) {

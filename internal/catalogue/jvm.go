@@ -51,9 +51,8 @@ var (
 	jvmRange = regexp.MustCompile(`^\s*\w+\s+(\w+)\s+\[\s*(\S*)\s*\.\.\.\s*(\S*)\s*\]`)
 )
 
-// readJVM reads what java -XX:+PrintFlagsFinal and -XX:+PrintFlagsRanges print. Flags that can
-// be changed while the machine runs ("manageable") print and dump things, and are left out;
-// so are those that another option must unlock.
+// readJVM reads what java -XX:+PrintFlagsFinal and -XX:+PrintFlagsRanges print. Flags that can be changed while the
+// machine runs ("manageable") print and dump things, and are left out; so are those that another option must unlock.
 func readJVM(values, ranges string) []Setting {
 	bounds := jvmBounds(ranges)
 	var all []Setting

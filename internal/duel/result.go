@@ -9,8 +9,7 @@ import (
 	"github.com/assay-run/assay/stats"
 )
 
-// A Result is what a comparison came to: B, one of the commands, against A, the first.
-// Its JSON is a contract.
+// A Result is what a comparison came to: B, one of the commands, against A, the first. Its JSON is a contract.
 type Result struct {
 	Benchmark string      `json:"benchmark,omitempty"`
 	Metric    string      `json:"metric"`
@@ -31,8 +30,7 @@ type Result struct {
 	Verdict string  `json:"verdict"`           // "less": B takes less than A; "more" or "~"
 	Limit   string  `json:"limit,omitempty"`   // of the gate, "slower > 3 %"
 	Outcome Outcome `json:"outcome,omitempty"` // of the gate
-	// Needs is about how many pairs would tell, where these have not; 0 where that is
-	// not known.
+	// Needs is about how many pairs would tell, where these have not; 0 where that is not known.
 	Needs    int      `json:"pairs_needed,omitempty"`
 	Advice   []string `json:"advice,omitempty"` // what would help, where it cannot be told
 	Warnings []string `json:"warnings,omitempty"`
@@ -55,8 +53,7 @@ type Side struct {
 	CV      *float64 `json:"cv"` // standard deviation / |mean|
 }
 
-// judge compares command k with the first at a look. What it cannot tell at the last one
-// gets advice.
+// judge compares command k with the first at a look. What it cannot tell at the last one gets advice.
 func (d *Duel) judge(k, look int, last bool) Result {
 	b := d.values[k]
 	a := d.values[0][:len(b)]

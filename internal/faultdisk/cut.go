@@ -16,8 +16,7 @@ import (
 // sector is what a disk writes as a whole.
 const sector = 512
 
-// Cut returns a directory with what is on the disk after its power was cut at an instant, one of the
-// many possible:
+// Cut returns a directory with what is on the disk after its power was cut at an instant, one of the many possible:
 //
 //   - what was written to a file before its last fsync is there
 //   - of what was written since then, each write is there, or is not, or some of its sectors are

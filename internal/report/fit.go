@@ -30,8 +30,7 @@ func (t *Table) column(title string) *Column {
 	return &t.Columns[slices.IndexFunc(t.Columns, func(c Column) bool { return c.Title == title })]
 }
 
-// A layout is a table as it is written: which columns there are, and each row as lines of
-// cells, the titles first.
+// A layout is a table as it is written: which columns there are, and each row as lines of cells, the titles first.
 type layout struct {
 	right   []bool
 	widths  []int
@@ -98,8 +97,7 @@ func (t *Table) widest(rows [][]string) []int {
 	return widths
 }
 
-// widths returns those of the columns with titles of one word a line, and the least that they
-// may have.
+// widths returns those of the columns with titles of one word a line, and the least that they may have.
 func (t *Table) widths(rows [][]string) (widths, least []int) {
 	widths = t.widest(rows[1:])
 	least = slices.Clone(widths)
@@ -125,9 +123,8 @@ func spanOf(keep, widths []int) int {
 	return n
 }
 
-// share gives the columns that are wrapped what the others leave of the width, each as much as
-// the others or what it needs. Where that is too little for one of them, all but the first go under it,
-// which are returned.
+// share gives the columns that are wrapped what the others leave of the width, each as much as the others or what it
+// needs. Where that is too little for one of them, all but the first go under it, which are returned.
 func (t *Table) share(keep, widths, least []int) (under []int) {
 	var wraps []int
 	room := t.Width - 2*(len(keep)-1)
@@ -242,8 +239,7 @@ func wrapped(text string, width int) []string {
 	return lines
 }
 
-// cut returns the longest beginning of s of at most that many columns, and of one character at
-// least.
+// cut returns the longest beginning of s of at most that many columns, and of one character at least.
 func cut(s string, width int) string {
 	used, at := 0, 0
 	for at < len(s) {

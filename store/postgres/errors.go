@@ -41,9 +41,8 @@ var (
 	ErrForeign = assay.Errorf(assay.ClassUsage, "the schema is not a store")
 )
 
-// classify wraps an error in the sentinel of its class. nil stays nil, and an error of no
-// class stays as it is. The classes of SQLSTATE are its first two characters
-// (https://www.postgresql.org/docs/current/errcodes-appendix.html).
+// classify wraps an error in the sentinel of its class. nil stays nil, and an error of no class stays as it is. The
+// classes of SQLSTATE are its first two characters (https://www.postgresql.org/docs/current/errcodes-appendix.html).
 func classify(err error) error {
 	for _, known := range []error{ErrUnavailable, ErrIO, ErrRefused, ErrUnsafe, ErrDamaged, ErrNewer, ErrForeign} {
 		if errors.Is(err, known) {
@@ -95,9 +94,8 @@ func isBroken(err error) bool {
 	return err != nil && (pgconn.SafeToRetry(err) || pgconn.Timeout(err))
 }
 
-// scanError returns err, in the class [ErrDamaged] if it comes from a value that its column
-// cannot have. Any error that is neither the server's nor the connection's comes from the
-// conversion of a column or from the text in it.
+// scanError returns err, in the class [ErrDamaged] if it comes from a value that its column cannot have. Any error that
+// is neither the server's nor the connection's comes from the conversion of a column or from the text in it.
 func scanError(err error) error {
 	if err == nil || errors.Is(err, sql.ErrNoRows) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrDamaged) ||
 		errors.Is(err, context.Canceled) {

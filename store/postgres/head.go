@@ -59,9 +59,8 @@ func (k *heads) drop(study string) {
 	delete(k.all, study)
 }
 
-// readHead returns the head of a study.
-// That its hash is the last event's is checked whenever it is read: nothing is added behind a
-// record that lost its end.
+// readHead returns the head of a study. That its hash is the last event's is checked whenever it is read: nothing is
+// added behind a record that lost its end.
 func (s *Store) readHead(ctx context.Context, study string) (*head, error) {
 	h := &head{}
 	var last []byte
@@ -168,9 +167,8 @@ func slim(t assay.Trial) assay.Trial {
 	return assay.Trial{Proposal: t.Proposal, State: t.State, Started: t.Started}
 }
 
-// trialsBefore returns the trials that the events are about, as far as they are known before
-// the first: from h, and else from the rows.
-// The rows may be of a later moment than h; then the head is elsewhere, and nothing is written.
+// trialsBefore returns the trials that the events are about, as far as they are known before the first: from h, and
+// else from the rows. The rows may be of a later moment than h; then the head is elsewhere, and nothing is written.
 func (s *Store) trialsBefore(ctx context.Context, h *head, events []assay.Event) (map[int64]assay.Trial, error) {
 	before, ask := map[int64]assay.Trial{}, []int64{}
 	for _, e := range events {

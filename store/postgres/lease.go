@@ -1,7 +1,6 @@
-// This file has the owners of studies. An owner is a row with a time at which it ends, by the
-// server's clock. The promise is that a holder hears of the loss before anybody else gets the
-// study: the holder's time runs from before its question was sent, and the server's, which is
-// longer too, from when it came.
+// This file has the owners of studies. An owner is a row with a time at which it ends, by the server's clock. The
+// promise is that a holder hears of the loss before anybody else gets the study: the holder's time runs from before its
+// question was sent, and the server's, which is longer too, from when it came.
 
 package postgres
 
@@ -62,15 +61,13 @@ var place = sync.OnceValue(func() string {
 	return strings.TrimSpace(string(boot)) + " " + ns
 })
 
-// gone reports whether the owner is a process that has ended, as only who runs beside it can
-// know. In doubt it is not.
+// gone reports whether the owner is a process that has ended, as only who runs beside it can know. In doubt it is not.
 func (o owner) gone() bool {
 	// Signal 0 is sent to nobody (kill(2)).
 	return o.place != "" && o.place == place() && o.pid > 0 && errors.Is(syscall.Kill(o.pid, 0), syscall.ESRCH)
 }
 
-// Lease implements [assay.Leaser]. Fences count for each name of a study, also beyond its
-// removal.
+// Lease implements [assay.Leaser]. Fences count for each name of a study, also beyond its removal.
 func (s *Store) Lease(ctx context.Context, study, holder string, ttl time.Duration) (assay.Lease, error) {
 	if err := store.CheckLease(ctx, study, ttl); err != nil {
 		return nil, err
@@ -266,9 +263,8 @@ func (l *lease) Release() error {
 	return l.s.retry(context.Background(), away, l.free)
 }
 
-// Lock implements [assay.Locker]. The study need not exist yet. The lock is a lease that is
-// renewed until release; the study of a process that has ended is free at once for one beside
-// it, and elsewhere after half a minute.
+// Lock implements [assay.Locker]. The study need not exist yet. The lock is a lease that is renewed until release; the
+// study of a process that has ended is free at once for one beside it, and elsewhere after half a minute.
 func (s *Store) Lock(ctx context.Context, study string) (release func() error, err error) {
 	if err := cmp.Or(ctx.Err(), store.CheckName(study)); err != nil {
 		return nil, err

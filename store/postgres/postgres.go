@@ -29,9 +29,8 @@ const connections = 32
 
 // Options are the options of [Open]. The zero value is the default.
 type Options struct {
-	// Wait is how long a call asks again when the server is away, restarts or does not
-	// answer; 0 means half a minute. A call that is waited for is given up after a third of it,
-	// and made again.
+	// Wait is how long a call asks again when the server is away, restarts or does not answer; 0 means half a minute. A
+	// call that is waited for is given up after a third of it, and made again.
 	Wait time.Duration
 	// Look makes no tables: where there are none, Open returns fs.ErrNotExist.
 	Look bool
@@ -65,10 +64,9 @@ var (
 	_ store.Copier    = (*Store)(nil)
 )
 
-// Open opens the store of an address, postgres://USER@HOST:PORT/DATABASE?PARAMETERS, as libpq
-// has it; what it does not say comes from the environment (PGHOST, PGPASSWORD, PGPASSFILE, ...)
-// and ~/.pgpass. The tables are made in the schema "assay", or in the search_path of the
-// address, if there are none.
+// Open opens the store of an address, postgres://USER@HOST:PORT/DATABASE?PARAMETERS, as libpq has it; what it does not
+// say comes from the environment (PGHOST, PGPASSWORD, PGPASSFILE, ...) and ~/.pgpass. The tables are made in the schema
+// "assay", or in the search_path of the address, if there are none.
 //
 // It returns an error that matches [ErrUnsafe] if the server would acknowledge what it may lose
 // (synchronous_commit or fsync off). The store must be closed. No error has the password.

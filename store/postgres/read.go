@@ -40,8 +40,7 @@ func (s *Store) each(
 	return nil
 }
 
-// Spec implements [assay.Store].
-// It verifies record 0: name and specification in studies have no checksum of their own.
+// Spec implements [assay.Store]. It verifies record 0: name and specification in studies have no checksum of their own.
 func (s *Store) Spec(ctx context.Context, study string) (spec []byte, err error) {
 	err = s.retry(ctx, away, func(ctx context.Context) error {
 		return s.each(ctx, "read", study, func(rows *sql.Rows) error {
@@ -83,15 +82,13 @@ type mark struct {
 	store.Verifier
 }
 
-// Events implements [assay.Store]. It yields at least the events that there are when the
-// iteration begins, and verifies each. If the study is removed meanwhile, it ends with an error
-// that matches fs.ErrNotExist.
+// Events implements [assay.Store]. It yields at least the events that there are when the iteration begins, and verifies
+// each. If the study is removed meanwhile, it ends with an error that matches fs.ErrNotExist.
 func (s *Store) Events(ctx context.Context, study string, after assay.Position) iter.Seq2[assay.Event, error] {
 	return store.EventsOf(study, after, s.Records(ctx, study, max(int64(after), 0)))
 }
 
-// Records implements [store.Copier].
-// The hash of the first record is believed, unless it is record 0.
+// Records implements [store.Copier]. The hash of the first record is believed, unless it is record 0.
 func (s *Store) Records(ctx context.Context, study string, first int64) iter.Seq2[store.Record, error] {
 	return func(yield func(store.Record, error) bool) {
 		at := mark{Verifier: *store.NewVerifier(first)}
@@ -120,10 +117,9 @@ func (s *Store) Records(ctx context.Context, study string, first int64) iter.Seq
 	}
 }
 
-// recordPage returns the verified records of the next page, those before an error included, and
-// whether there are more.
-// The end of the record is checked against the head as soon as a page is not full. That finds
-// events that were cut off at the end, which the chain alone cannot.
+// recordPage returns the verified records of the next page, those before an error included, and whether there are more.
+// The end of the record is checked against the head as soon as a page is not full. That finds events that were cut off
+// at the end, which the chain alone cannot.
 func (s *Store) recordPage(
 	ctx context.Context, study string, after int64, at *mark,
 ) (page []store.Record, more bool, err error) {
@@ -259,9 +255,8 @@ func (s *Store) summaries(ctx context.Context, where, name string, most int) (pa
 	return page, err
 }
 
-// watchInterval is how often a watcher looks whether a study has more events.
-// The server could tell (NOTIFY), at a price that all who write would pay: it takes one lock
-// for the whole server until the commit is on the disk.
+// watchInterval is how often a watcher looks whether a study has more events. The server could tell (NOTIFY), at a
+// price that all who write would pay: it takes one lock for the whole server until the commit is on the disk.
 const watchInterval = 250 * time.Millisecond
 
 // Watch implements [assay.Watcher]: it looks at the end of the record four times a second. Every

@@ -18,10 +18,9 @@ const migrationKey = 0x6173736179
 // migrations[i] turns tables of version i into those of version i+1. A released migration is
 // never edited; docs/format/store.md describes the newest version.
 //
-// Names are ordered by their bytes, as everywhere. Only heads refers to studies: a reference
-// from events would lock the row of the study at every Append, and the head, without which
-// there is no Append, does as well. Half of each page of heads is left free, so that a new
-// version of a row stays on its page.
+// Names are ordered by their bytes, as everywhere. Only heads refers to studies: a reference from events would lock the
+// row of the study at every Append, and the head, without which there is no Append, does as well. Half of each page of
+// heads is left free, so that a new version of a row stays on its page.
 func migrations() []string {
 	return []string{`
 CREATE TABLE studies (
@@ -88,11 +87,9 @@ CREATE TABLE format (
 `}
 }
 
-// migrate brings the tables to the newest version, in one transaction: a crash leaves the old
-// version or the new one. With opts.Look it makes nothing, and tables that are not there are
-// fs.ErrNotExist.
-// Tables that are up to date are neither locked nor written to, so that a user may use them who
-// may not make any.
+// migrate brings the tables to the newest version, in one transaction: a crash leaves the old version or the new one.
+// With opts.Look it makes nothing, and tables that are not there are fs.ErrNotExist. Tables that are up to date are
+// neither locked nor written to, so that a user may use them who may not make any.
 func (s *Store) migrate(ctx context.Context) error {
 	steps := migrations()
 	version, err := s.version(ctx, s.db, len(steps))

@@ -1,6 +1,5 @@
-// This file has what writes. Each write is one statement, which the server does as a whole or
-// not at all, and each may be made again: it says from where it moves the head of a study, and
-// finds it there once.
+// This file has what writes. Each write is one statement, which the server does as a whole or not at all, and each may
+// be made again: it says from where it moves the head of a study, and finds it there once.
 
 package postgres
 
@@ -18,9 +17,8 @@ import (
 	"github.com/assay-run/assay/store"
 )
 
-// Create implements [assay.Store]. A name has 1 to 1024 bytes of UTF-8.
-// The number of the study is ours alone, so that a call whose answer was lost finds out whether
-// the study of that name is the one that it has made.
+// Create implements [assay.Store]. A name has 1 to 1024 bytes of UTF-8. The number of the study is ours alone, so that
+// a call whose answer was lost finds out whether the study of that name is the one that it has made.
 func (s *Store) Create(ctx context.Context, study string, spec []byte) error {
 	if err := store.CheckName(study); err != nil {
 		return err
@@ -89,9 +87,8 @@ func (s *Store) create(ctx context.Context, study string, spec []byte, created t
 	})
 }
 
-// Append implements [assay.Store].
-// What is projected is what the payloads say, so that text that is not UTF-8 is the same in
-// the columns as in the events.
+// Append implements [assay.Store]. What is projected is what the payloads say, so that text that is not UTF-8 is the
+// same in the columns as in the events.
 func (s *Store) Append(
 	ctx context.Context, study string, at assay.Position, events ...assay.Event,
 ) (assay.Position, error) {
@@ -258,9 +255,8 @@ func text(t string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(t, "\ufffd"), "\x00", "\ufffd")
 }
 
-// Remove implements [assay.Remover]. It returns an error that matches [assay.ErrLocked] while
-// the study has an owner. The row of owners stays, with its fence.
-// The head goes first: an Append waits for it, and then finds none.
+// Remove implements [assay.Remover]. It returns an error that matches [assay.ErrLocked] while the study has an owner.
+// The row of owners stays, with its fence. The head goes first: an Append waits for it, and then finds none.
 func (s *Store) Remove(ctx context.Context, study string) error {
 	if err := store.CheckName(study); err != nil {
 		return store.NotExist("remove", study)

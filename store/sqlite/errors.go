@@ -1,5 +1,4 @@
-// This file has the errors that callers branch on, and the way from a result code of SQLite to
-// one of them.
+// This file has the errors that callers branch on, and the way from a result code of SQLite to one of them.
 
 package sqlite
 
@@ -21,9 +20,8 @@ var (
 	// ErrIO says that the disk is full or failing. The outcome of the call is
 	// unknown: the same Append at the same position tells.
 	ErrIO = assay.Errorf(assay.ClassIO, "the disk is full or failing")
-	// ErrBroken says that an earlier write failed and that the file cannot be
-	// opened again, so that nobody knows what is on the disk. It comes with both
-	// errors. Every call tries again.
+	// ErrBroken says that an earlier write failed and that the file cannot be opened again, so that nobody knows what is
+	// on the disk. It comes with both errors. Every call tries again.
 	ErrBroken = assay.Errorf(assay.ClassIO, "an earlier write failed, and the store cannot be opened again")
 	// ErrDamaged says that the file does not hold what was written.
 	ErrDamaged = store.ErrDamaged
@@ -33,15 +31,13 @@ var (
 	ErrForeign = assay.Errorf(assay.ClassUsage, "file is not a store")
 	// ErrFileSystem says that the file system cannot hold a store safely.
 	ErrFileSystem = assay.Errorf(assay.ClassUsage, "unsafe file system")
-	// ErrBusy says that other processes kept the file for longer than
-	// [Options.Wait].
+	// ErrBusy says that other processes kept the file for longer than [Options.Wait].
 	ErrBusy = assay.Errorf(assay.ClassUnavailable, "file is in use by other processes")
 )
 
-// classify wraps an error of the driver in the sentinel of its class.
-// nil stays nil, and an error of no class stays as it is. The low byte of an extended result
-// code is the primary code (https://sqlite.org/rescode.html), and the class follows from that
-// alone.
+// classify wraps an error of the driver in the sentinel of its class. nil stays nil, and an error of no class stays as
+// it is. The low byte of an extended result code is the primary code (https://sqlite.org/rescode.html), and the class
+// follows from that alone.
 //
 // SQLITE_CANTOPEN and SQLITE_READONLY count as [ErrIO]: Open has seen the file, so it is the
 // disk, its mount or the rights of the file that stand in the way.
@@ -70,9 +66,8 @@ func isBusy(err error) bool {
 	return ok && (e.Code()&0xff == sqlite3.SQLITE_BUSY || e.Code()&0xff == sqlite3.SQLITE_LOCKED)
 }
 
-// scanError returns err, in the class [ErrDamaged] if it comes from a value
-// that its column cannot have, rather than from SQLite.
-// Three kinds of errors stay as they are:
+// scanError returns err, in the class [ErrDamaged] if it comes from a value that its column cannot have, rather than
+// from SQLite. Three kinds of errors stay as they are:
 //   - nil, no row, and the end of a context
 //   - an error of the driver, which classify puts in its class
 //   - one that is damage already

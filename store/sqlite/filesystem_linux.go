@@ -13,14 +13,12 @@ import (
 	"github.com/assay-run/assay/internal/proc"
 )
 
-// A file system that several machines mount cannot hold a store: processes
-// that use a WAL must share memory, and a lock that is not known to all of them
-// is no lock. On others, memory maps of a file are not coherent between
-// processes or fsync is not passed on.
+// A file system that several machines mount cannot hold a store: processes that use a WAL must share memory, and a lock
+// that is not known to all of them is no lock. On others, memory maps of a file are not coherent between processes or
+// fsync is not passed on.
 //
-// unsafeMagic names them by the f_type of statfs(2).
-// The numbers are those of linux/magic.h and of the file systems' own sources. "" means that
-// the file system is not known to be unsafe: a new local file system must not need a new
+// unsafeMagic names them by the f_type of statfs(2). The numbers are those of linux/magic.h and of the file systems'
+// own sources. "" means that the file system is not known to be unsafe: a new local file system must not need a new
 // version of this list.
 var unsafeMagic = map[uint32]string{
 	0x6969: "NFS",
@@ -45,11 +43,9 @@ var unsafeMagic = map[uint32]string{
 // it does not tell a local one from a network's.
 const magicFUSE = 0x65735546
 
-// localFUSE are file systems in user space that keep their files on this
-// machine; any other, such as fuse.sshfs, fuse.s3fs and fuse.glusterfs, is
-// taken for a network file system.
-// The list is one of what is known to be safe, unlike that of unsafeMagic: most file systems
-// in user space are networks'.
+// localFUSE are file systems in user space that keep their files on this machine; any other, such as fuse.sshfs,
+// fuse.s3fs and fuse.glusterfs, is taken for a network file system. The list is one of what is known to be safe, unlike
+// that of unsafeMagic: most file systems in user space are networks'.
 func localFUSE(kind string) bool {
 	switch kind {
 	case "fuseblk", "fuse.fuse-overlayfs", "fuse.gocryptfs", "fuse.encfs", "fuse.cryfs",
@@ -59,10 +55,9 @@ func localFUSE(kind string) bool {
 	return false
 }
 
-// checkFileSystem returns an error that matches [ErrFileSystem] if dir is on a
-// file system on which a store could be damaged.
-// dir is absolute, exists, and has no symbolic link in it: mount points are compared with its
-// text. If statfs fails, the error matches [ErrIO].
+// checkFileSystem returns an error that matches [ErrFileSystem] if dir is on a file system on which a store could be
+// damaged. dir is absolute, exists, and has no symbolic link in it: mount points are compared with its text. If statfs
+// fails, the error matches [ErrIO].
 func checkFileSystem(dir string) error {
 	var st syscall.Statfs_t
 	if err := syscall.Statfs(dir, &st); err != nil {
@@ -83,9 +78,8 @@ func checkFileSystem(dir string) error {
 		"put it on a local disk with --store PATH", ErrFileSystem, dir, name)
 }
 
-// fileSystemOf returns the type of the file system that dir is on, such as
-// "fuse.sshfs", or "fuse" if it cannot be found out.
-// "fuse" is not among the local ones, so what cannot be found out is refused.
+// fileSystemOf returns the type of the file system that dir is on, such as "fuse.sshfs", or "fuse" if it cannot be
+// found out. "fuse" is not among the local ones, so what cannot be found out is refused.
 func fileSystemOf(dir string) string {
 	f, err := os.Open("/proc/self/mountinfo")
 	if err != nil {
@@ -98,9 +92,8 @@ func fileSystemOf(dir string) string {
 	return "fuse"
 }
 
-// mountType returns the type of the mount that holds the absolute path dir in
-// the text of /proc/self/mountinfo (proc(5)), or "". The last mount on the
-// longest mount point counts.
+// mountType returns the type of the mount that holds the absolute path dir in the text of /proc/self/mountinfo
+// (proc(5)), or "". The last mount on the longest mount point counts.
 func mountType(text io.Reader, dir string) (kind string) {
 	mounts, _ := proc.Mounts(text)
 	longest := -1
@@ -112,8 +105,7 @@ func mountType(text io.Reader, dir string) (kind string) {
 	return kind
 }
 
-// within reports whether path is dir or below it. "/data2" is not below "/data"; all is below
-// "/".
+// within reports whether path is dir or below it. "/data2" is not below "/data"; all is below "/".
 func within(path, dir string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }

@@ -1,5 +1,4 @@
-// This file checks a file as a whole and writes again what the events imply. The order of
-// trust is:
+// This file checks a file as a whole and writes again what the events imply. The order of trust is:
 //   - events, whose checksums and hashes are verified; nothing here changes them
 //   - record 0, from which a row of studies can be made again
 //   - heads and trials, which are a projection of the events
@@ -25,15 +24,12 @@ type (
 	Report = store.Report
 )
 
-// Fsck reads the whole file: it runs SQLite's own check, verifies checksum and
-// hash of every event, makes the states of all trials from the events again and
-// compares them row by row. The problems of the file are in the report; an
-// error means that the check itself could not be done. It sees one moment of
-// the file, and keeps other processes from writing only to repair. It holds the
-// trials of one study in memory.
-// With Repair, the check and the repair are one transaction. If it fails, it is undone, and
-// what the report calls repaired is not. Without it, the transaction only reads, on a
-// connection of its own.
+// Fsck reads the whole file: it runs SQLite's own check, verifies checksum and hash of every event, makes the states of
+// all trials from the events again and compares them row by row. The problems of the file are in the report; an error
+// means that the check itself could not be done. It sees one moment of the file, and keeps other processes from writing
+// only to repair. It holds the trials of one study in memory. With Repair, the check and the repair are one
+// transaction. If it fails, it is undone, and what the report calls repaired is not. Without it, the transaction only
+// reads, on a connection of its own.
 func (s *Store) Fsck(ctx context.Context, opts FsckOptions) (r Report, err error) {
 	if opts.Repair {
 		err = s.alone(ctx, func() error { return s.newChecker(s.conn, &r, true).file(ctx) })
@@ -54,9 +50,8 @@ func (s *Store) Fsck(ctx context.Context, opts FsckOptions) (r Report, err error
 	return r, s.newChecker(c, &r, false).file(ctx)
 }
 
-// A checker is one run of Fsck. It belongs to one goroutine.
-// Its connection is in a transaction. For a repair it is the one that writes, and the run has
-// the turn.
+// A checker is one run of Fsck. It belongs to one goroutine. Its connection is in a transaction. For a repair it is the
+// one that writes, and the run has the turn.
 type checker struct {
 	*store.Checker
 	s *Store

@@ -13,8 +13,7 @@ import (
 	driver "modernc.org/sqlite"
 )
 
-// groupMost is how many writes one transaction holds at the most: other processes wait
-// meanwhile.
+// groupMost is how many writes one transaction holds at the most: other processes wait meanwhile.
 const groupMost = 64
 
 // A job is a write that somebody waits for.
@@ -88,10 +87,9 @@ func (q *queue) drop(j *job) bool {
 	return true
 }
 
-// write runs f in a transaction that no other process can write beside, together with what
-// others of this process want to write. It returns ctx.Err() if ctx ends before the
-// transaction begins; from then on it finishes. An error of class [ErrIO], and any error of
-// the commit, breaks the store.
+// write runs f in a transaction that no other process can write beside, together with what others of this process want
+// to write. It returns ctx.Err() if ctx ends before the transaction begins; from then on it finishes. An error of class
+// [ErrIO], and any error of the commit, breaks the store.
 //
 // f must use s.conn and s.stmts and nothing else of the store, for the turn is taken; it may
 // run in another goroutine. If write returns an error, then:
@@ -124,9 +122,8 @@ func (s *Store) write(ctx context.Context, f func() error) error {
 	}
 }
 
-// lead writes the jobs that wait, for one of them, whose context is ctx. An error on the way
-// to the transaction is that of mine alone: the others wait as they did, with contexts and
-// times of their own. The caller has the turn.
+// lead writes the jobs that wait, for one of them, whose context is ctx. An error on the way to the transaction is that
+// of mine alone: the others wait as they did, with contexts and times of their own. The caller has the turn.
 func (s *Store) lead(ctx context.Context, mine *job) {
 	if mine.finished() {
 		return
@@ -168,12 +165,10 @@ func (s *Store) alone(ctx context.Context, f func() error) error {
 	return j.err
 }
 
-// transact does jobs in the transaction that has begun, and ends it. It returns those that are
-// to be done again.
-// All are finished behind the commit, those that failed too: that a record has moved on is
-// only true once the transaction that moved it is on the disk. Without a commit nobody knows,
-// so all get its error. A failure that undoes the whole transaction ends one job, and the
-// others are returned.
+// transact does jobs in the transaction that has begun, and ends it. It returns those that are to be done again. All
+// are finished behind the commit, those that failed too: that a record has moved on is only true once the transaction
+// that moved it is on the disk. Without a commit nobody knows, so all get its error. A failure that undoes the whole
+// transaction ends one job, and the others are returned.
 func (s *Store) transact(jobs []*job) (again []*job) {
 	errs := make([]error, len(jobs))
 	for i, j := range jobs {
@@ -214,10 +209,9 @@ func (s *Store) transact(jobs []*job) (again []*job) {
 	return nil
 }
 
-// apart runs f in a savepoint, so that if it fails what it has written goes, and what others
-// have written stays.
-// undone says that the whole transaction is lost, or must be given up: SQLite rolls it back by
-// itself after some errors, and does not say so.
+// apart runs f in a savepoint, so that if it fails what it has written goes, and what others have written stays. undone
+// says that the whole transaction is lost, or must be given up: SQLite rolls it back by itself after some errors, and
+// does not say so.
 func (s *Store) apart(f func() error) (err error, undone bool) {
 	if _, err := s.stmts.savepoint.Exec(); err != nil {
 		return err, true

@@ -29,9 +29,8 @@ import (
 // lockDir is the directory of the lock files, beside the store.
 const lockDir = "locks"
 
-// A holder is the content of a lock file, for people: who has the lock. The
-// lock itself is the kernel's (flock) and ends with the process; content that a
-// killed process left means nothing.
+// A holder is the content of a lock file, for people: who has the lock. The lock itself is the kernel's (flock) and
+// ends with the process; content that a killed process left means nothing.
 type holder struct {
 	// Study is "" in the lock for opening.
 	Study string    `json:"study,omitempty"`
@@ -53,9 +52,8 @@ func (h holder) String() string {
 	return text
 }
 
-// Lock implements [assay.Locker]. The study need not exist yet, so that a name
-// can be reserved. It waits for nobody but a process that has been killed. Reading
-// needs no lock.
+// Lock implements [assay.Locker]. The study need not exist yet, so that a name can be reserved. It waits for nobody but
+// a process that has been killed. Reading needs no lock.
 func (s *Store) Lock(ctx context.Context, study string) (release func() error, err error) {
 	if err := cmp.Or(ctx.Err(), s.usable(ctx), store.CheckName(study)); err != nil {
 		return nil, err
@@ -67,16 +65,14 @@ func (s *Store) Lock(ctx context.Context, study string) (release func() error, e
 	return f.release, nil
 }
 
-// killedWait is how long a lock outlives the process that had it at the most: a
-// child that was between fork and exec when the process was killed has the file open
-// until it has called exec.
+// killedWait is how long a lock outlives the process that had it at the most: a child that was between fork and exec
+// when the process was killed has the file open until it has called exec.
 const killedWait = 2 * time.Second
 
-// lockStudy takes the lock of a study. It does not wait for a holder that lives. One
-// that has been killed holds nothing but what its last child has not closed yet, so
-// lockStudy waits until the kernel has let go of it.
-// An error that is not the context's matches [assay.ErrLocked] or [ErrIO]. If two names had
-// the same hash, one would lock the other out, which does no harm.
+// lockStudy takes the lock of a study. It does not wait for a holder that lives. One that has been killed holds nothing
+// but what its last child has not closed yet, so lockStudy waits until the kernel has let go of it. An error that is
+// not the context's matches [assay.ErrLocked] or [ErrIO]. If two names had the same hash, one would lock the other out,
+// which does no harm.
 func (s *Store) lockStudy(ctx context.Context, study, by string) (*fileLock, error) {
 	if s.readOnly {
 		return nil, fmt.Errorf("study %q: %w", study, ErrReadOnly)
@@ -122,17 +118,14 @@ func (s *Store) Held(ctx context.Context, study string) (by string, err error) {
 	return h.String(), ctx.Err()
 }
 
-// killed reports whether the process of the holder has ended, as far as this machine
-// can tell.
-// The answer only decides whether to wait, so a wrong one, as from another PID namespace,
-// gives away no lock: the kernel decides that.
+// killed reports whether the process of the holder has ended, as far as this machine can tell. The answer only decides
+// whether to wait, so a wrong one, as from another PID namespace, gives away no lock: the kernel decides that.
 func (h holder) killed() bool {
 	here, err := os.Hostname()
 	if err != nil || h.Host != here || h.PID <= 0 {
 		return false
 	}
-	// Signal 0 is sent to nobody (kill(2)). EPERM means that the process lives and is someone
-	// else's.
+	// Signal 0 is sent to nobody (kill(2)). EPERM means that the process lives and is someone else's.
 	return errors.Is(syscall.Kill(h.PID, 0), syscall.ESRCH)
 }
 
@@ -142,9 +135,8 @@ type lockedError struct{ by holder }
 func (e *lockedError) Error() string { return fmt.Sprintf("%v: by %v", assay.ErrLocked, e.by) }
 func (e *lockedError) Unwrap() error { return assay.ErrLocked }
 
-// Lease implements [assay.Leaser] over the lock of the study. The kernel keeps
-// others out until this process has closed Lost or ended, however late its clock
-// is: a process that is stopped loses nothing. Fences count for the whole file.
+// Lease implements [assay.Leaser] over the lock of the study. The kernel keeps others out until this process has closed
+// Lost or ended, however late its clock is: a process that is stopped loses nothing. Fences count for the whole file.
 func (s *Store) Lease(ctx context.Context, study, holder string, ttl time.Duration) (assay.Lease, error) {
 	if err := store.CheckLease(ctx, study, ttl); err != nil {
 		return nil, err
@@ -153,9 +145,8 @@ func (s *Store) Lease(ctx context.Context, study, holder string, ttl time.Durati
 	if err != nil {
 		return nil, err
 	}
-	// The lock comes before the fence: of two holders that follow each other, the later has the
-	// higher one. A crash behind the write leaves a number that nobody uses; fences need only
-	// grow.
+	// The lock comes before the fence: of two holders that follow each other, the later has the higher one. A crash behind
+	// the write leaves a number that nobody uses; fences need only grow.
 	var fence int64
 	err = s.write(ctx, func() error {
 		return s.conn.QueryRowContext(context.WithoutCancel(ctx),
@@ -206,10 +197,9 @@ type fileLock struct {
 	release func() error // the second call does nothing
 }
 
-// tryFlock takes the lock of the file at path and writes the holder into it, or
-// returns an error that matches [assay.ErrLocked] and says who has it. An open
-// file has the lock, so that a process also locks itself out.
-// It never waits. If it returns an error, it has left no lock, but maybe an empty file.
+// tryFlock takes the lock of the file at path and writes the holder into it, or returns an error that matches
+// [assay.ErrLocked] and says who has it. An open file has the lock, so that a process also locks itself out. It never
+// waits. If it returns an error, it has left no lock, but maybe an empty file.
 func tryFlock(path string, h holder) (*fileLock, error) {
 	for {
 		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
@@ -235,16 +225,14 @@ func tryFlock(path string, h holder) (*fileLock, error) {
 			_, _ = f.Write(append(b, '\n')) // for people; the lock does not need it
 		}
 		return &fileLock{f, path, sync.OnceValue(func() error {
-			// In this order, so that who opens the file afterwards makes a new one.
-			// If the lock ended first, another could take it in between, and lose its file to our
-			// Remove.
+			// In this order, so that who opens the file afterwards makes a new one. If the lock ended first, another could take
+			// it in between, and lose its file to our Remove.
 			return errors.Join(os.Remove(path), f.Close())
 		})}, nil
 	}
 }
 
-// isAt reports whether f is still the file at path.
-// If either cannot be looked at, the answer is no.
+// isAt reports whether f is still the file at path. If either cannot be looked at, the answer is no.
 func isAt(f *os.File, path string) bool {
 	mine, err1 := f.Stat()
 	theirs, err2 := os.Stat(path)

@@ -1,6 +1,5 @@
-// This file keeps the mark of the last event that was acknowledged. SQLite takes the end of its
-// log for the end of what was written, so nothing in the log tells that the log lost its end. The
-// mark is a file of its own that does.
+// This file keeps the mark of the last event that was acknowledged. SQLite takes the end of its log for the end of what
+// was written, so nothing in the log tells that the log lost its end. The mark is a file of its own that does.
 
 package sqlite
 
@@ -76,10 +75,9 @@ func inode(path string) uint64 {
 	return st.Ino
 }
 
-// keepMark writes down the last event of the commit that has just been made. It is behind the commit, and does not
-// wait for the disk: whatever becomes of it, it never speaks of more than is on the disk. Of two
-// processes that commit at once the one that writes last counts, so the mark may be an event behind.
-// What fails costs the mark only.
+// keepMark writes down the last event of the commit that has just been made. It is behind the commit, and does not wait
+// for the disk: whatever becomes of it, it never speaks of more than is on the disk. Of two processes that commit at
+// once the one that writes last counts, so the mark may be an event behind. What fails costs the mark only.
 func (s *Store) keepMark() {
 	if s.tail == s.marked || s.tail.study == 0 {
 		return

@@ -12,8 +12,7 @@ import (
 // Pages of an SQLite file (https://sqlite.org/fileformat2.html#b_tree_pages),
 // read without SQLite and without trust in anything: what is wrong is left out.
 
-// pages gives the pages of a file with its log laid over them.
-// It is for one goroutine and changes neither file.
+// pages gives the pages of a file with its log laid over them. It is for one goroutine and changes neither file.
 type pages struct {
 	file io.ReaderAt
 	// wal is nil if there is no log; then overlay is empty.
@@ -21,9 +20,8 @@ type pages struct {
 	overlay map[uint32]int64 // page number to offset in wal
 }
 
-// read fills buf with page n, which counts from 1, and reports whether there is
-// one. An error is one of reading.
-// buf has the size of a page. The part of a page that the file does not have is zero.
+// read fills buf with page n, which counts from 1, and reports whether there is one. An error is one of reading. buf
+// has the size of a page. The part of a page that the file does not have is zero.
 func (p *pages) read(n uint32, buf []byte) (bool, error) {
 	from, offset := p.file, int64(n-1)*pageSize
 	if o, ok := p.overlay[n]; ok {
@@ -48,11 +46,10 @@ type cell struct {
 	overflow uint32
 }
 
-// cells calls f for each cell that can be read. first is true for page 1, which
-// begins with the header of the file.
-// It goes by the array of cell pointers alone. Inner pages of tables (0x05) have keys and no
-// records. limit is the most bytes of a record that a page keeps, X in the format's
-// description; the formulas use pageSize as U, since no bytes at a page's end are reserved.
+// cells calls f for each cell that can be read. first is true for page 1, which begins with the header of the file. It
+// goes by the array of cell pointers alone. Inner pages of tables (0x05) have keys and no records. limit is the most
+// bytes of a record that a page keeps, X in the format's description; the formulas use pageSize as U, since no bytes at
+// a page's end are reserved.
 func cells(page []byte, first bool, f func(cell)) {
 	at := 0
 	if first {
@@ -126,9 +123,8 @@ func parseCell(page []byte, offset int, kind byte, limit int) (c cell, ok bool) 
 // errShort says that a record is not whole.
 var errShort = errors.New("record is cut off")
 
-// record returns the whole record of a cell in a new slice.
-// The first four bytes of an overflow page are the number of the next, 0 on the last. A record
-// that ends early gives errShort; other errors are of reading.
+// record returns the whole record of a cell in a new slice. The first four bytes of an overflow page are the number of
+// the next, 0 on the last. A record that ends early gives errShort; other errors are of reading.
 func (p *pages) record(c cell) ([]byte, error) {
 	// A wrong size must not take the memory: the slice begins small and grows by what is there.
 	b := append(make([]byte, 0, min(c.size, 1<<16)), c.local...)
@@ -151,8 +147,7 @@ func (p *pages) record(c cell) ([]byte, error) {
 	return b, nil
 }
 
-// A value is a column of a record.
-// If none of the four is set, it is a float.
+// A value is a column of a record. If none of the four is set, it is a float.
 type value struct {
 	null, isInt, isText, isBlob bool
 
@@ -161,10 +156,9 @@ type value struct {
 	b []byte // if isText or isBlob
 }
 
-// columns returns the columns of a record, or nil if it is not one.
-// The header of a record is its own length and then one serial type per column
-// (https://sqlite.org/fileformat2.html#record_format). A header or a body that is too short is
-// no record; bytes behind the last column are not looked at.
+// columns returns the columns of a record, or nil if it is not one. The header of a record is its own length and then
+// one serial type per column (https://sqlite.org/fileformat2.html#record_format). A header or a body that is too short
+// is no record; bytes behind the last column are not looked at.
 func columns(rec []byte) []value {
 	header, n := uvarint(rec)
 	if n == 0 || header < int64(n) || header > int64(len(rec)) {
@@ -188,9 +182,8 @@ func columns(rec []byte) []value {
 	return vs
 }
 
-// serialSize returns the length of a value of that serial type, or -1.
-// t is not negative. 10 and 11 are SQLite's own and never in a file; 8 and 9 are the integers
-// 0 and 1.
+// serialSize returns the length of a value of that serial type, or -1. t is not negative. 10 and 11 are SQLite's own
+// and never in a file; 8 and 9 are the integers 0 and 1.
 func serialSize(t int64) int64 {
 	switch {
 	case t >= 12:
@@ -220,9 +213,8 @@ func makeValue(t int64, b []byte) value {
 	return value{isInt: true, n: x}
 }
 
-// uvarint reads SQLite's variable-length integer: seven bits per byte, the most
-// significant first, eight in the ninth. n is its length, or 0.
-// The ninth byte can make x negative: callers must check.
+// uvarint reads SQLite's variable-length integer: seven bits per byte, the most significant first, eight in the ninth.
+// n is its length, or 0. The ninth byte can make x negative: callers must check.
 func uvarint(b []byte) (x int64, n int) {
 	for i, c := range b[:min(len(b), 9)] {
 		if i == 8 {

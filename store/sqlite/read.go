@@ -16,9 +16,8 @@ import (
 	"github.com/assay-run/assay/store"
 )
 
-// read runs f in a transaction of one connection.
-// f must not keep tx, and must not call back into the store: there are few connections. The
-// error is in its class; that of a context that has ended is the context's.
+// read runs f in a transaction of one connection. f must not keep tx, and must not call back into the store: there are
+// few connections. The error is in its class; that of a context that has ended is the context's.
 func (s *Store) read(ctx context.Context, f func(tx *sql.Tx) error) error {
 	if err := cmp.Or(ctx.Err(), s.usable(ctx)); err != nil {
 		return err
@@ -40,8 +39,7 @@ func (s *Store) read(ctx context.Context, f func(tx *sql.Tx) error) error {
 	return classify(err)
 }
 
-// each calls f for each row of the query.
-// f must copy what it keeps beyond the row, unless Scan has done so.
+// each calls f for each row of the query. f must copy what it keeps beyond the row, unless Scan has done so.
 func each(ctx context.Context, tx *sql.Tx, f func(*sql.Rows) error, text string, args ...any) error {
 	rows, err := tx.QueryContext(ctx, text, args...)
 	if err != nil {
@@ -56,8 +54,7 @@ func each(ctx context.Context, tx *sql.Tx, f func(*sql.Rows) error, text string,
 	return rows.Err()
 }
 
-// Spec implements [assay.Store].
-// It verifies record 0: name and specification in studies have no checksum of their own.
+// Spec implements [assay.Store]. It verifies record 0: name and specification in studies have no checksum of their own.
 func (s *Store) Spec(ctx context.Context, study string) (spec []byte, err error) {
 	err = s.read(ctx, func(tx *sql.Tx) error {
 		var r store.Record
@@ -96,9 +93,8 @@ func (s *Store) Studies(ctx context.Context) iter.Seq2[string, error] {
 	}, func(name string) string { return name })
 }
 
-// A place is where a list of one study goes on.
-// The number of the study tells a study that was removed and made again under the same name:
-// numbers are never used twice.
+// A place is where a list of one study goes on. The number of the study tells a study that was removed and made again
+// under the same name: numbers are never used twice.
 type place struct {
 	// study is 0 until the first page was read.
 	study int64
@@ -106,15 +102,13 @@ type place struct {
 	*store.Verifier
 }
 
-// Events implements [assay.Store]. It yields at least the events that there
-// are when the iteration begins, and verifies each. If the study is removed
-// meanwhile, it ends with an error that matches fs.ErrNotExist.
+// Events implements [assay.Store]. It yields at least the events that there are when the iteration begins, and verifies
+// each. If the study is removed meanwhile, it ends with an error that matches fs.ErrNotExist.
 func (s *Store) Events(ctx context.Context, study string, after assay.Position) iter.Seq2[assay.Event, error] {
 	return store.EventsOf(study, after, s.Records(ctx, study, max(int64(after), 0)))
 }
 
-// Records implements [store.Copier].
-// The hash of the first record is believed, unless it is record 0.
+// Records implements [store.Copier]. The hash of the first record is believed, unless it is record 0.
 func (s *Store) Records(ctx context.Context, study string, first int64) iter.Seq2[store.Record, error] {
 	return func(yield func(store.Record, error) bool) {
 		at := place{Verifier: store.NewVerifier(first), after: max(first, 0)}
@@ -137,11 +131,9 @@ func (s *Store) Records(ctx context.Context, study string, first int64) iter.Seq
 	}
 }
 
-// recordPage returns the verified records of the next page, those before an error
-// included, and whether there are more.
-// at moves on with each record, also if that is damaged; Records ends then. The end of the
-// record is checked against the head as soon as a page is not full. That finds events that
-// were cut off at the end, which the chain alone cannot.
+// recordPage returns the verified records of the next page, those before an error included, and whether there are more.
+// at moves on with each record, also if that is damaged; Records ends then. The end of the record is checked against
+// the head as soon as a page is not full. That finds events that were cut off at the end, which the chain alone cannot.
 func recordPage(ctx context.Context, tx *sql.Tx, study string, at *place) (page []store.Record, more bool, err error) {
 	var id, last int64
 	var head []byte
@@ -153,8 +145,7 @@ func recordPage(ctx context.Context, tx *sql.Tx, study string, at *place) (page 
 	if err != nil {
 		return nil, false, scanError(err)
 	}
-	// The record is shorter than the caller thinks: it has no events there, and that is no
-	// damage.
+	// The record is shorter than the caller thinks: it has no events there, and that is no damage.
 	if at.study = id; at.after > last {
 		return nil, false, nil
 	}
@@ -193,10 +184,8 @@ func (s *Store) Trials(ctx context.Context, study string, after int64, n int) it
 	}
 }
 
-// trialPage returns the trials after that ID, read from the events they come
-// from: those are exact and have a checksum.
-// The checksum alone is verified, not the chain: that the row points to its trial's last event
-// is for Fsck to find out.
+// trialPage returns the trials after that ID, read from the events they come from: those are exact and have a checksum.
+// The checksum alone is verified, not the chain: that the row points to its trial's last event is for Fsck to find out.
 func trialPage(
 	ctx context.Context, tx *sql.Tx, study string, id *int64, after int64, most int,
 ) (page []assay.TrialRow, err error) {
@@ -216,8 +205,7 @@ func trialPage(
 		if err := rows.Scan(&trial, &state, &config, &started, &r.Seq, &r.Payload, &r.CRC); err != nil {
 			return err
 		}
-		// If the event is missing, its payload is "" and its checksum 0, which is not that of an
-		// empty payload.
+		// If the event is missing, its payload is "" and its checksum 0, which is not that of an empty payload.
 		row, err := store.DecodeRow(r, func() (assay.Trial, error) {
 			return store.AskedBefore(trial, assay.Running, config, started)
 		})
@@ -255,9 +243,8 @@ func (s *Store) Summaries(ctx context.Context, after string, n int) iter.Seq2[as
 	}, func(sum assay.Summary) string { return sum.Study })
 }
 
-// summaries returns the first summaries of the studies that match.
-// where is SQL with one placeholder, for name, and must be a constant. A study without a row
-// of heads is damage, and ends the page.
+// summaries returns the first summaries of the studies that match. where is SQL with one placeholder, for name, and
+// must be a constant. A study without a row of heads is damage, and ends the page.
 func (s *Store) summaries(ctx context.Context, where, name string, most int) (page []assay.Summary, err error) {
 	err = s.read(ctx, func(tx *sql.Tx) error {
 		return each(ctx, tx, func(rows *sql.Rows) error {

@@ -1,7 +1,6 @@
-// This file copies what is left of a damaged file. It trusts a row of events if its checksum
-// is right, and nothing else: rows of studies and heads are hints. SQLite does not read the
-// damaged file, because it would stop at the first fault, and might change the file or remove
-// its log.
+// This file copies what is left of a damaged file. It trusts a row of events if its checksum is right, and nothing
+// else: rows of studies and heads are hints. SQLite does not read the damaged file, because it would stop at the first
+// fault, and might change the file or remove its log.
 
 package sqlite
 
@@ -29,16 +28,14 @@ type Salvaged struct {
 	Guessed bool
 }
 
-// Salvage copies every readable event of the damaged store at path into a new
-// store at dst. It reads the pages of the file and its log without SQLite,
-// takes what has a right checksum, and does not change the file. The events of a
-// study are numbered anew; the report says which are not there.
+// Salvage copies every readable event of the damaged store at path into a new store at dst. It reads the pages of the
+// file and its log without SQLite, takes what has a right checksum, and does not change the file. The events of a study
+// are numbered anew; the report says which are not there.
 //
-// No store of this process may be open on path, for closing the file would
-// end SQLite's locks on it. Salvage holds all events in memory. It returns an
-// error that matches fs.ErrExist if dst exists.
-// If Salvage fails on the way, dst stays with the studies copied so far, each of them whole,
-// and the report says which. It must be removed before the next attempt.
+// No store of this process may be open on path, for closing the file would end SQLite's locks on it. Salvage holds all
+// events in memory. It returns an error that matches fs.ErrExist if dst exists. If Salvage fails on the way, dst stays
+// with the studies copied so far, each of them whole, and the report says which. It must be removed before the next
+// attempt.
 func Salvage(ctx context.Context, path, dst string, opts Options) ([]Salvaged, error) {
 	if _, err := os.Lstat(dst); !errors.Is(err, fs.ErrNotExist) {
 		return nil, &fs.PathError{Op: "salvage to", Path: dst, Err: fs.ErrExist}
@@ -131,8 +128,7 @@ func (found finds) read(path string) error {
 			return err
 		}
 	}
-	// Behind a fault of the log are newer images of some pages. Events are only
-	// added, so what both have is the same.
+	// Behind a fault of the log are newer images of some pages. Events are only added, so what both have is the same.
 	for _, f := range stray {
 		p.overlay[f.page] = f.offset
 		if err := found.page(p, f.page); err != nil {
@@ -142,9 +138,8 @@ func (found finds) read(path string) error {
 	return nil
 }
 
-// page takes what is on page n.
-// A record that is cut off is left out; after an error of reading, the other cells of the page
-// are still taken.
+// page takes what is on page n. A record that is cut off is left out; after an error of reading, the other cells of the
+// page are still taken.
 func (found finds) page(p *pages, n uint32) error {
 	buf := make([]byte, pageSize)
 	if ok, err := p.read(n, buf); !ok {
@@ -163,9 +158,8 @@ func (found finds) page(p *pages, n uint32) error {
 	return failed
 }
 
-// take sorts a row by what it looks like: one of events, whose checksum is
-// right, of studies, or of heads.
-// The page does not say to which table it belongs, so these tell the tables apart:
+// take sorts a row by what it looks like: one of events, whose checksum is right, of studies, or of heads. The page
+// does not say to which table it belongs, so these tell the tables apart:
 //   - rowid is 0 in events and trials, which are WITHOUT ROWID
 //   - the first column is NULL in studies and heads, whose key is the rowid
 //   - the number of columns: 6 in events, 4 in studies, 14 in heads; 15 in heads of format 1, 11 of format 2

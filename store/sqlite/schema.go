@@ -1,6 +1,5 @@
-// This file has the format of the file and its migrations. Fsck compares the definitions as
-// SQLite keeps them, text by text. So a blank more in a migration would make every older file
-// one with a problem.
+// This file has the format of the file and its migrations. Fsck compares the definitions as SQLite keeps them, text by
+// text. So a blank more in a migration would make every older file one with a problem.
 
 package sqlite
 
@@ -12,17 +11,15 @@ import (
 )
 
 const (
-	// applicationID marks the file as ours, for this package and for file(1):
-	// "assy" in ASCII.
+	// applicationID marks the file as ours, for this package and for file(1): "assy" in ASCII.
 	applicationID = 0x61737379
 	// pageSize is fixed, so that salvage knows it when the header is damaged.
 	pageSize = 4096
 )
 
-// migrations[i] turns a file of version i into one of version i+1. A released
-// migration is never edited; docs/format/store.md describes the newest version.
-// Each statement ends with a semicolon at the end of a line, and has none before: see
-// statementsOf.
+// migrations[i] turns a file of version i into one of version i+1. A released migration is never edited;
+// docs/format/store.md describes the newest version. Each statement ends with a semicolon at the end of a line, and has
+// none before: see statementsOf.
 var migrations = []string{`
 CREATE TABLE studies (
 	id      INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -99,10 +96,9 @@ ALTER TABLE heads ADD COLUMN priority INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE heads ADD COLUMN lost_ns INTEGER NOT NULL DEFAULT 0;
 `}
 
-// fileVersion returns the schema version of the file. It returns an error that
-// matches [ErrForeign] or [ErrNewer] if this program must not touch it.
-// It returns 0 for a database without anything in it. known is the newest version that this
-// program can read. Nothing is written.
+// fileVersion returns the schema version of the file. It returns an error that matches [ErrForeign] or [ErrNewer] if
+// this program must not touch it. It returns 0 for a database without anything in it. known is the newest version that
+// this program can read. Nothing is written.
 func fileVersion(ctx context.Context, c *sql.Conn, known int) (version int, err error) {
 	var id, tables int
 	for _, q := range []struct {
@@ -130,11 +126,10 @@ func fileVersion(ctx context.Context, c *sql.Conn, known int) (version int, err 
 	return version, nil
 }
 
-// migrate brings the file to version len(steps), all in one transaction: a
-// crash leaves the old version or the new one. Nobody else may write meanwhile.
-// after, if not nil, is called with the number of statements done so far.
-// A new file begins with version 0. after is for tests that end the process there. The error
-// names both versions; the transaction has been rolled back.
+// migrate brings the file to version len(steps), all in one transaction: a crash leaves the old version or the new one.
+// Nobody else may write meanwhile. after, if not nil, is called with the number of statements done so far. A new file
+// begins with version 0. after is for tests that end the process there. The error names both versions; the transaction
+// has been rolled back.
 func migrate(ctx context.Context, c *sql.Conn, steps []string, after func(done int)) error {
 	version, err := fileVersion(ctx, c, len(steps))
 	if err != nil || version == len(steps) {

@@ -2,8 +2,7 @@
 //   - one connection that writes, for whoever has the turn
 //   - up to four that read, which need no turn
 //
-// All of SQLite's durability rests on two settings of the first: WAL mode and
-// synchronous=FULL.
+// All of SQLite's durability rests on two settings of the first: WAL mode and synchronous=FULL.
 
 package sqlite
 
@@ -44,13 +43,11 @@ type Options struct {
 // A Store keeps studies in one SQLite file in WAL mode with synchronous=FULL. It
 // is safe for concurrent use, by several processes of one machine too.
 //
-// Append costs one synchronous write, whatever the number of events, and some
-// 100 µs; it does not depend on the number of trials. Appends that wait for each
-// other share the write: they go into one transaction, each with its own error. After an error that
-// matches [ErrIO] the connections are broken: a disk that failed to write may
-// claim success when it is asked again. The next call opens the file again, which
-// writes what the log has a second time, elsewhere; it returns [ErrBroken] if that
-// fails too. What was opened before, a lock included, stays.
+// Append costs one synchronous write, whatever the number of events, and some 100 µs; it does not depend on the number
+// of trials. Appends that wait for each other share the write: they go into one transaction, each with its own error.
+// After an error that matches [ErrIO] the connections are broken: a disk that failed to write may claim success when it
+// is asked again. The next call opens the file again, which writes what the log has a second time, elsewhere; it
+// returns [ErrBroken] if that fails too. What was opened before, a lock included, stays.
 type Store struct {
 	// path is absolute, with no symbolic link.
 	path string
@@ -90,13 +87,11 @@ var (
 // Open opens the store at path and creates it if there is none, with its
 // directory. New directories have mode 0700 and files 0600.
 //
-// It returns an error that matches [ErrFileSystem] on a file system that two
-// machines may share, [ErrNewer] for a file of a newer version, [ErrForeign]
-// for any other SQLite file, and [ErrDamaged] for a file that lost data; see
-// [Salvage]. The store must be closed. On a file system that is mounted read-only it can be
-// read, and what writes returns an error that matches [ErrReadOnly].
-// Two stores of one process on the same path are like two processes. If Open fails, no
-// connection is left open; the directories stay.
+// It returns an error that matches [ErrFileSystem] on a file system that two machines may share, [ErrNewer] for a file
+// of a newer version, [ErrForeign] for any other SQLite file, and [ErrDamaged] for a file that lost data; see
+// [Salvage]. The store must be closed. On a file system that is mounted read-only it can be read, and what writes
+// returns an error that matches [ErrReadOnly]. Two stores of one process on the same path are like two processes. If
+// Open fails, no connection is left open; the directories stay.
 func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 	if opts.Wait == 0 {
 		opts.Wait = time.Minute
@@ -129,10 +124,9 @@ func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 	return s, nil
 }
 
-// prepareDir makes the directories of the store and returns its path without
-// symbolic links, so that every process finds the same locks beside it.
-// It refuses an unsafe file system before it makes the directory of locks there. The file
-// itself need not exist. With an error there is a path only if it is the locks that cannot be made.
+// prepareDir makes the directories of the store and returns its path without symbolic links, so that every process
+// finds the same locks beside it. It refuses an unsafe file system before it makes the directory of locks there. The
+// file itself need not exist. With an error there is a path only if it is the locks that cannot be made.
 func prepareDir(path string, opts Options) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -171,11 +165,9 @@ func noDir(path string, err error) error {
 	return assay.Errorf(assay.ClassUsage, "no store can be made at %s: %w", path, err)
 }
 
-// open opens the connections. One process at a time does that: SQLite changes
-// the journal mode, recovers and migrates without waiting for its locks. If there
-// is no file, missing makes it.
-// The caller has the turn, or is the only one that knows s. If open fails, the connections are
-// closed, and the lock of the opening is free again either way.
+// open opens the connections. One process at a time does that: SQLite changes the journal mode, recovers and migrates
+// without waiting for its locks. If there is no file, missing makes it. The caller has the turn, or is the only one
+// that knows s. If open fails, the connections are closed, and the lock of the opening is free again either way.
 func (s *Store) open(ctx context.Context, missing func(context.Context) error) (err error) {
 	release, err := waitFlock(ctx, s.lockPath("open"), s.opts.Wait)
 	if err != nil {
@@ -188,8 +180,7 @@ func (s *Store) open(ctx context.Context, missing func(context.Context) error) (
 		err = missing(ctx)
 	case err == nil && !info.Mode().IsRegular():
 		err = fmt.Errorf("%w: it is not a regular file", ErrForeign)
-	// create never leaves such a file, and SQLite would take an empty one for new and hide the
-	// loss.
+	// create never leaves such a file, and SQLite would take an empty one for new and hide the loss.
 	case err == nil && info.Size() < pageSize:
 		err = fmt.Errorf("%w: it has only %d bytes; remove it if it never was a store", ErrDamaged, info.Size())
 	}
@@ -201,8 +192,7 @@ func (s *Store) open(ctx context.Context, missing func(context.Context) error) (
 	}
 	reads, err := sql.Open("sqlite", dsn(s.path, "_query_only=1", "_busy_timeout="+millis(s.opts.Wait)))
 	if err == nil {
-		// A fifth reader waits. No connection is taken while the caller of an iterator has a
-		// value.
+		// A fifth reader waits. No connection is taken while the caller of an iterator has a value.
 		reads.SetMaxOpenConns(4)
 		s.reads.Store(reads)
 		err = s.ready(ctx)
@@ -213,9 +203,8 @@ func (s *Store) open(ctx context.Context, missing func(context.Context) error) (
 	return err
 }
 
-// disconnect closes the connections that there are.
-// It can be called with some of them missing. The pointer to reads stays, closed, for readers
-// that are on their way: they fail, and find out in read.
+// disconnect closes the connections that there are. It can be called with some of them missing. The pointer to reads
+// stays, closed, for readers that are on their way: they fail, and find out in read.
 func (s *Store) disconnect() (err error) {
 	if reads := s.reads.Load(); reads != nil {
 		err = reads.Close()
@@ -232,10 +221,9 @@ func (s *Store) disconnect() (err error) {
 	return classify(err)
 }
 
-// heal opens the file again after a write that failed. The caller has the turn.
-// To ask the same connection again is no good. After a failed fsync the kernel may count the
-// pages as clean, so that the next one succeeds although nothing is on the disk. The error
-// matches:
+// heal opens the file again after a write that failed. The caller has the turn. To ask the same connection again is no
+// good. After a failed fsync the kernel may count the pages as clean, so that the next one succeeds although nothing is
+// on the disk. The error matches:
 //   - fs.ErrClosed, if the store was closed
 //   - the context's, if that has ended; the store stays broken
 //   - [ErrBroken], the first failure and the last, if the file cannot be opened
@@ -259,9 +247,8 @@ func (s *Store) heal(ctx context.Context) error {
 	return nil
 }
 
-// ready brings an opened file to the state in which it can be used.
-// The order matters. What is not ours is refused before anything is written to it, and the log
-// is looked at before a checkpoint folds it into the file.
+// ready brings an opened file to the state in which it can be used. The order matters. What is not ours is refused
+// before anything is written to it, and the log is looked at before a checkpoint folds it into the file.
 func (s *Store) ready(ctx context.Context) error {
 	version, err := fileVersion(ctx, s.conn, len(s.opts.migrations))
 	if err == nil && version == 0 {
@@ -291,10 +278,9 @@ func (s *Store) ready(ctx context.Context) error {
 	return s.stmts.prepare(ctx, s.conn)
 }
 
-// create makes the file under another name, so that a crash leaves none or a
-// whole one: a file that is too short is always damage.
-// The caller has the lock of the opening, so a file NAME.new is of a process that has ended. A
-// crash leaves:
+// create makes the file under another name, so that a crash leaves none or a whole one: a file that is too short is
+// always damage. The caller has the lock of the opening, so a file NAME.new is of a process that has ended. A crash
+// leaves:
 //   - before the rename, NAME.new and its log, which the next call removes
 //   - behind it, a whole file, whose name may be gone after a power cut until the directory is
 //     synced
@@ -351,9 +337,8 @@ func fold(ctx context.Context, conn *sql.Conn) error {
 	return err
 }
 
-// dial opens one connection for writing, in WAL mode.
-// If it fails, nothing is left open. Settings of the file, such as the page size, work only
-// while it is new; those of the connection are given each time.
+// dial opens one connection for writing, in WAL mode. If it fails, nothing is left open. Settings of the file, such as
+// the page size, work only while it is new; those of the connection are given each time.
 func dial(ctx context.Context, path string, opts Options) (*sql.DB, *sql.Conn, error) {
 	db, err := sql.Open("sqlite", dsn(path,
 		"_busy_timeout="+millis(opts.Wait),
@@ -384,9 +369,8 @@ func dial(ctx context.Context, path string, opts Options) (*sql.DB, *sql.Conn, e
 	return db, conn, nil
 }
 
-// dsn returns the data source name of the file at the absolute path.
-// _dqs=0 makes a string in double quotes an error rather than text: a column that is misspelt
-// is found. params are put in as they are, so they need no escaping.
+// dsn returns the data source name of the file at the absolute path. _dqs=0 makes a string in double quotes an error
+// rather than text: a column that is misspelt is found. params are put in as they are, so they need no escaping.
 func dsn(path string, params ...string) string {
 	u := url.URL{Scheme: "file", Path: path, RawQuery: "_error_rc=1&_dqs=0"}
 	for _, p := range params {
@@ -398,9 +382,8 @@ func dsn(path string, params ...string) string {
 // millis returns d as SQLite's busy timeout takes it: in whole milliseconds.
 func millis(d time.Duration) string { return fmt.Sprint(d.Milliseconds()) }
 
-// syncDir makes the names in dir durable.
-// A rename is durable only with its directory: fsync of a file does not cover its name
-// (fsync(2)).
+// syncDir makes the names in dir durable. A rename is durable only with its directory: fsync of a file does not cover
+// its name (fsync(2)).
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -416,14 +399,12 @@ func syncDir(dir string) error {
 // Path returns the path of the file.
 func (s *Store) Path() string { return s.path }
 
-// Close closes the store; later calls match fs.ErrClosed. The last process to
-// close the file folds its log into it.
-// A write that runs is waited for. Every call returns the error of the first. Locks and leases
-// stay with whoever has them.
+// Close closes the store; later calls match fs.ErrClosed. The last process to close the file folds its log into it. A
+// write that runs is waited for. Every call returns the error of the first. Locks and leases stay with whoever has
+// them.
 func (s *Store) Close() error { return s.close() }
 
-// shut closes the connections. It marks the store first, so that no call that comes now opens
-// them again.
+// shut closes the connections. It marks the store first, so that no call that comes now opens them again.
 func (s *Store) shut() error {
 	s.turn <- struct{}{} // when a running write has ended
 	defer func() { <-s.turn }()
@@ -432,10 +413,8 @@ func (s *Store) shut() error {
 	return s.disconnect()
 }
 
-// usable returns nil if the store can be used, if need be by opening the file
-// again, and else why it cannot.
-// It costs one atomic load as long as nothing has failed. Whoever has the turn must call heal
-// instead.
+// usable returns nil if the store can be used, if need be by opening the file again, and else why it cannot. It costs
+// one atomic load as long as nothing has failed. Whoever has the turn must call heal instead.
 func (s *Store) usable(ctx context.Context) error {
 	if s.broken.Load() == nil {
 		return nil

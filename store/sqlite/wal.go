@@ -15,44 +15,39 @@ import (
 	driver "modernc.org/sqlite"
 )
 
-// The write-ahead log (https://sqlite.org/fileformat2.html#the_write_ahead_log):
-// a header of 32 bytes and frames of 24 bytes and a page, all big-endian. The
-// checksum of a frame covers the checksum before it, so that SQLite takes the
-// first frame with a wrong one for the end of the log: damage in the middle
-// makes it forget what follows without a word. scanWAL sees that.
+// The write-ahead log (https://sqlite.org/fileformat2.html#the_write_ahead_log): a header of 32 bytes and frames of 24
+// bytes and a page, all big-endian. The checksum of a frame covers the checksum before it, so that SQLite takes the
+// first frame with a wrong one for the end of the log: damage in the middle makes it forget what follows without a
+// word. scanWAL sees that.
 const (
 	walHeader   = 32
 	frameHeader = 24
 	frameSize   = frameHeader + pageSize
 )
 
-// A walFrame is a page image in the log.
-// commit says that the frame ends a transaction.
+// A walFrame is a page image in the log. commit says that the frame ends a transaction.
 type walFrame struct {
 	page   uint32
 	commit bool
 	offset int64 // of the page image in the file
 }
 
-// A walScan is the content of a log.
-// A fault alone is no damage. Behind the last commit of a sound log there may be:
+// A walScan is the content of a log. A fault alone is no damage. Behind the last commit of a sound log there may be:
 //   - frames with another salt, from before the last checkpoint
 //   - frames of a transaction that did not end
 type walScan struct {
 	frames []walFrame // what SQLite reads: up to the last commit before a fault
 	stray  []walFrame // frames of the same log behind the fault
-	// fault is the number of the first wrong frame, counted from 1; 0 is the
-	// header and -1 means that there is none.
+	// fault is the number of the first wrong frame, counted from 1; 0 is the header and -1 means that there is none.
 	fault int
 	// lost is the number of commits behind the fault, at least, if it cannot be
 	// the unfinished write of the last transaction; 0 otherwise.
 	lost int
 }
 
-// checkWAL returns an error that matches [ErrDamaged] if SQLite passes over
-// commits in the log, or if the log lost its end.
-// The caller must not be in a transaction. To close f ends no lock of SQLite, although POSIX
-// locks end so: its locks are on the file and on the index of the log, not on the log.
+// checkWAL returns an error that matches [ErrDamaged] if SQLite passes over commits in the log, or if the log lost its
+// end. The caller must not be in a transaction. To close f ends no lock of SQLite, although POSIX locks end so: its
+// locks are on the file and on the index of the log, not on the log.
 func (s *Store) checkWAL(ctx context.Context) error {
 	// Nobody may write while we look. The lock also makes SQLite recover.
 	if err := s.begin(ctx); err != nil {
@@ -98,11 +93,10 @@ func (s *Store) checkCommits() error {
 	return nil
 }
 
-// scanWAL reads a log, which may be empty. The error is one of reading.
-// The fields of the header are, by offset: magic number 0, version 4, page size 8, number of
-// checkpoints 12, salts 16, checksum 24. Those of a frame are: page 0, size of the database
-// after a commit 4 (0 for other frames), salts 8, checksum 16. The checksum covers the first 8
-// bytes of a frame and the page. A frame at the end that is not whole is not looked at.
+// scanWAL reads a log, which may be empty. The error is one of reading. The fields of the header are, by offset: magic
+// number 0, version 4, page size 8, number of checkpoints 12, salts 16, checksum 24. Those of a frame are: page 0, size
+// of the database after a commit 4 (0 for other frames), salts 8, checksum 16. The checksum covers the first 8 bytes of
+// a frame and the page. A frame at the end that is not whole is not looked at.
 func scanWAL(r io.ReaderAt) (walScan, error) {
 	scan := walScan{fault: -1}
 	var header [walHeader]byte
@@ -182,9 +176,8 @@ func notEOF(err error) error {
 	return err
 }
 
-// walSum is the running checksum of a log: two Fibonacci-weighted sums of
-// 32-bit words in the byte order that the magic number names.
-// The sums are stored big-endian all the same.
+// walSum is the running checksum of a log: two Fibonacci-weighted sums of 32-bit words in the byte order that the magic
+// number names. The sums are stored big-endian all the same.
 type walSum struct {
 	order  binary.ByteOrder
 	s0, s1 uint32

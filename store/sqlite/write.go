@@ -64,8 +64,7 @@ func (st *statements) prepare(ctx context.Context, c *sql.Conn) error {
 	return nil
 }
 
-// close ends the statements: SQLite keeps a connection open that has one.
-// It can be called if some or all are nil.
+// close ends the statements: SQLite keeps a connection open that has one. It can be called if some or all are nil.
 func (st *statements) close() (err error) {
 	for _, s := range []*sql.Stmt{
 		st.head, st.trialBefore, st.payloads, st.event, st.trial, st.advance, st.savepoint, st.rollback, st.release,
@@ -77,9 +76,8 @@ func (st *statements) close() (err error) {
 	return err
 }
 
-// begin takes the write lock of the file.
-// The caller has the turn, or is opening. It looks at ctx every turnLength at the latest, and
-// gives up with [ErrBusy] after Options.Wait.
+// begin takes the write lock of the file. The caller has the turn, or is opening. It looks at ctx every turnLength at
+// the latest, and gives up with [ErrBusy] after Options.Wait.
 func (s *Store) begin(ctx context.Context) error {
 	for end := time.Now().Add(s.opts.Wait); ; {
 		err := s.exec("BEGIN IMMEDIATE")
@@ -185,11 +183,9 @@ func (s *Store) insertStudy(study string, spec []byte, created time.Time, payloa
 	return s.advance(id, rec.Hash, assay.NewSummary(study, created))
 }
 
-// Append implements [assay.Store].
-// The events are encoded before the turn is taken, so that an event that cannot be stored
-// costs others nothing. On a disk that is full the room that was kept is given back, and the
-// events are written into it. If the outcome of a call is unknown, the same call again finds the
-// events or adds them.
+// Append implements [assay.Store]. The events are encoded before the turn is taken, so that an event that cannot be
+// stored costs others nothing. On a disk that is full the room that was kept is given back, and the events are written
+// into it. If the outcome of a call is unknown, the same call again finds the events or adds them.
 func (s *Store) Append(
 	ctx context.Context, study string, at assay.Position, events ...assay.Event,
 ) (end assay.Position, err error) {
@@ -225,10 +221,9 @@ func (s *Store) appendAt(
 	return at + assay.Position(len(events)), nil
 }
 
-// insertAt adds the events if at is the end of the record, or finds them there.
-// The events are there if their payloads are byte for byte the same: the same event always has
-// the same encoding. Any other event at that place is a conflict. No events at a position that
-// exists are no error.
+// insertAt adds the events if at is the end of the record, or finds them there. The events are there if their payloads
+// are byte for byte the same: the same event always has the same encoding. Any other event at that place is a conflict.
+// No events at a position that exists are no error.
 func (s *Store) insertAt(study string, at assay.Position, events []assay.Event, payloads [][]byte) error {
 	id, hash, sum, err := s.head(study)
 	if err != nil {
@@ -258,9 +253,8 @@ func (s *Store) insertAt(study string, at assay.Position, events []assay.Event, 
 	return rows.Err()
 }
 
-// insertEvents adds events behind the head of a study.
-// It changes nothing for no events. The rows of trials are written once each, after the
-// events, however many events are about one.
+// insertEvents adds events behind the head of a study. It changes nothing for no events. The rows of trials are written
+// once each, after the events, however many events are about one.
 func (s *Store) insertEvents(id int64, hash []byte, sum assay.Summary, events []assay.Event, payloads [][]byte) error {
 	if len(events) == 0 {
 		return nil
@@ -297,9 +291,8 @@ func (s *Store) insertEvents(id int64, hash []byte, sum assay.Summary, events []
 	return s.advance(id, hash, sum)
 }
 
-// head returns the study's number, the hash of its last record and its summary.
-// That the head's hash is the last event's is checked before every Append: nothing is added
-// behind a record that lost its end.
+// head returns the study's number, the hash of its last record and its summary. That the head's hash is the last
+// event's is checked before every Append: nothing is added behind a record that lost its end.
 func (s *Store) head(study string) (id int64, hash []byte, sum assay.Summary, err error) {
 	var last []byte
 	id, hash, last, sum, err = store.ScanHead(s.stmts.head.QueryRow(study))
@@ -313,9 +306,8 @@ func (s *Store) head(study string) (id int64, hash []byte, sum assay.Summary, er
 	return id, hash, sum, err
 }
 
-// trialBefore returns what project needs of a trial before the next event: its
-// state, and if whole its proposal and its start.
-// changed has the rows of this call, which are not in the file yet and so come first.
+// trialBefore returns what project needs of a trial before the next event: its state, and if whole its proposal and its
+// start. changed has the rows of this call, which are not in the file yet and so come first.
 func (s *Store) trialBefore(
 	study, trial int64, changed map[int64]assay.TrialRow, whole bool,
 ) (old assay.Trial, known bool, err error) {
@@ -352,10 +344,9 @@ func (s *Store) advance(id int64, hash []byte, sum assay.Summary) error {
 	return err
 }
 
-// Remove implements [assay.Remover]. It returns an error that matches
-// [assay.ErrLocked] while the study is locked, by this process too.
-// The lock of the study keeps out an owner while the rows go. A name that no study can have is
-// one that does not exist.
+// Remove implements [assay.Remover]. It returns an error that matches [assay.ErrLocked] while the study is locked, by
+// this process too. The lock of the study keeps out an owner while the rows go. A name that no study can have is one
+// that does not exist.
 func (s *Store) Remove(ctx context.Context, study string) error {
 	if err := store.CheckName(study); err != nil {
 		return store.NotExist("remove", study)

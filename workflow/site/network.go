@@ -16,8 +16,7 @@ type Site struct {
 	Cores   float64        // that a task has, or its share of one, for models that ask; 0 counts as 1
 	Memory  workflow.Bytes // for each task; 0 means no limit
 	Storage workflow.Bytes // capacity of its storage; +Inf means no limit, 0 that it keeps nothing
-	// Disk is bytes per second between a task and local storage; 0 means that I/O
-	// takes no time of its own.
+	// Disk is bytes per second between a task and local storage; 0 means that I/O takes no time of its own.
 	Disk  float64
 	Delay workflow.Seconds // from a task's turn to its start: queue and submission
 }
@@ -37,8 +36,7 @@ type Network struct {
 	routes []Route // of each pair of sites, from·len(sites)+to
 }
 
-// A Route is the way that data take between two sites. The zero value is the
-// way from a site to itself.
+// A Route is the way that data take between two sites. The zero value is the way from a site to itself.
 type Route struct {
 	Bandwidth float64          // bytes per second, of the narrowest link; +Inf within a site
 	Latency   workflow.Seconds // of a round trip, all links together
@@ -63,15 +61,13 @@ type NetworkError struct {
 // Error returns the reason, which names the site or link.
 func (e *NetworkError) Error() string { return e.Reason }
 
-// routeBytes is the size of the transfer for which routes are the fastest. A route depends on
-// it: a small transfer wants the least latency, a large one the most bandwidth. What is staged
-// is large more often than it is small.
+// routeBytes is the size of the transfer for which routes are the fastest. A route depends on it: a small transfer
+// wants the least latency, a large one the most bandwidth. What is staged is large more often than it is small.
 const routeBytes = 1e9
 
-// NewNetwork returns the network of sites and links. It retains both slices.
-// It returns a [*NetworkError] if there is no site, a value is negative or not
-// a number, a link has no bandwidth or a site that does not exist, or the
-// links do not connect all sites. It costs O(sites³).
+// NewNetwork returns the network of sites and links. It retains both slices. It returns a [*NetworkError] if there is
+// no site, a value is negative or not a number, a link has no bandwidth or a site that does not exist, or the links do
+// not connect all sites. It costs O(sites³).
 //
 // Routes are those over which a gigabyte arrives first when the links are idle.
 func NewNetwork(sites []Site, links []Link) (*Network, error) {
@@ -191,8 +187,7 @@ func (net *Network) findRoutes() {
 	}
 }
 
-// connected returns an error that names the sites which the first one with a
-// link, or the first of all, does not reach.
+// connected returns an error that names the sites which the first one with a link, or the first of all, does not reach.
 func (net *Network) connected() error {
 	from := 0
 	if len(net.links) > 0 {

@@ -41,9 +41,8 @@ func isTable(head []byte) bool {
 	return false
 }
 
-// readTable reads CSV with a header line; tabs and semicolons separate too.
-// Parents are separated by spaces. Lines "# name: value" before the header are
-// of the workflow.
+// readTable reads CSV with a header line; tabs and semicolons separate too. Parents are separated by spaces. Lines "#
+// name: value" before the header are of the workflow.
 func (m *merger) readTable(name string, r *bufio.Reader) error {
 	m.b.Format = "csv"
 	skipped, err := m.tableHead(name, r)
@@ -76,8 +75,7 @@ func (m *merger) readTable(name string, r *bufio.Reader) error {
 		cols[i] = col
 	}
 	for {
-		// The titles fix the number of cells: a row of another length is an error of c, so that
-		// row[i] exists.
+		// The titles fix the number of cells: a row of another length is an error of c, so that row[i] exists.
 		limited.n = 0
 		row, err := c.Read()
 		if errors.Is(err, io.EOF) {
@@ -119,8 +117,7 @@ func (r *rowReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// csvError gives an error of the CSV reader its place in the source, of which
-// skipped lines were read before.
+// csvError gives an error of the CSV reader its place in the source, of which skipped lines were read before.
 //
 // The CSV reader counts lines from 1 behind the lines that tableHead took. An end of the input in
 // place of the titles means that the table has none.
@@ -158,8 +155,7 @@ func (m *merger) tableHead(name string, r *bufio.Reader) (int32, error) {
 	}
 }
 
-// setWorkflow sets what a table says of the workflow. Unknown names are
-// comments.
+// setWorkflow sets what a table says of the workflow. Unknown names are comments.
 //
 // The value is text in every form of the table. cores is kept as one machine with that many: a
 // Workflow has no count of its own.
@@ -195,12 +191,10 @@ type tableEntry struct {
 	pos     workflow.Pos
 }
 
-// setColumn sets what a table says in one column of a task. An empty cell says
-// nothing.
+// setColumn sets what a table says in one column of a task. An empty cell says nothing.
 //
-// All forms of the table come here, with values as text. A column that is none is an error, so that
-// a misspelled title is not taken for an unknown run time. An error names the task only if its id
-// came before.
+// All forms of the table come here, with values as text. A column that is none is an error, so that a misspelled title
+// is not taken for an unknown run time. An error names the task only if its id came before.
 func (m *merger) setColumn(e *tableEntry, col, value string) error {
 	t := &e.task
 	numbers := map[string]*float64{
@@ -241,8 +235,7 @@ func (m *merger) setColumn(e *tableEntry, col, value string) error {
 	return nil
 }
 
-// addEntry adds a task of a table. Without a kind it is what is left of its id
-// without a numbering.
+// addEntry adds a task of a table. Without a kind it is what is left of its id without a numbering.
 //
 // It is called once all columns are set: the kind depends on the id, whichever is written first.
 func (m *merger) addEntry(e *tableEntry) error {

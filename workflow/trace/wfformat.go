@@ -12,13 +12,11 @@ import (
 // wfexecution.go what it says of the execution. The schemas are those of github.com/wfcommons/WfFormat.
 // Members are also read under the names that older versions or other writers give them.
 
-// readWfFormat reads WfFormat JSON (wfcommons/WfFormat): 1.5 and 1.6, which keep
-// specification and execution apart, 1.0 to 1.4 and its ancestor 0.1 of the
-// 2016 Pegasus executions, which do not. The members are understood in any
-// order and unknown ones skipped.
+// readWfFormat reads WfFormat JSON (wfcommons/WfFormat): 1.5 and 1.6, which keep specification and execution apart, 1.0
+// to 1.4 and its ancestor 0.1 of the 2016 Pegasus executions, which do not. The members are understood in any order and
+// unknown ones skipped.
 //
-// Dependencies are those of parents and children together; where a file has
-// neither, those that its files imply.
+// Dependencies are those of parents and children together; where a file has neither, those that its files imply.
 //
 // Format is set last, since version and form are known at the end only. After an error b holds a
 // part of the workflow and must be dropped.
@@ -49,8 +47,7 @@ type wfReader struct {
 	split   bool // has workflow.specification or workflow.execution
 	flat    bool // has workflow.tasks or workflow.jobs
 	flatPos workflow.Pos
-	// Members are read whole: once spec is set and another member begins, all tasks of the
-	// specification are defined.
+	// Members are read whole: once spec is set and another member begins, all tasks of the specification are defined.
 	spec  bool // has workflow.specification
 	plain bool // has tasks: a plain table
 
@@ -78,8 +75,7 @@ type earlyRun struct {
 
 // top reads a member of the file.
 //
-// It also reads the members of a plain table, whose tasks are at the top. Which of the two a file
-// is check finds out.
+// It also reads the members of a plain table, whose tasks are at the top. Which of the two a file is check finds out.
 func (r *wfReader) top(key []byte) (err error) {
 	switch string(key) {
 	case "name":
@@ -130,8 +126,7 @@ func (r *wfReader) text() (string, error) {
 
 // workflow reads a member of the workflow, in the forms of all versions.
 //
-// Aliases is set for tasks of the older form only: there, dependencies may use a name in place of
-// an id.
+// Aliases is set for tasks of the older form only: there, dependencies may use a name in place of an id.
 func (r *wfReader) workflow(key []byte) error {
 	switch string(key) {
 	case "specification":
@@ -192,8 +187,7 @@ func (r *wfReader) execution(key []byte) error {
 	return r.s.skip()
 }
 
-// sizedFile reads {"id": …, "sizeInBytes": …} and returns the file's number, -1 if it
-// has no name.
+// sizedFile reads {"id": …, "sizeInBytes": …} and returns the file's number, -1 if it has no name.
 //
 // A size of 0 or null is not kept: the file may have its size elsewhere. The hint nearFile is for
 // lists of files in the order of their first mention.
@@ -224,8 +218,7 @@ func (r *wfReader) listedFile() error {
 
 // amount reads a number that is not negative.
 //
-// null leaves x as it is. The unit is the caller's. what names the amount in an error, at the place
-// of the number.
+// null leaves x as it is. The unit is the caller's. what names the amount in an error, at the place of the number.
 func (r *wfReader) amount(x *float64, what string) error {
 	pos := r.s.place()
 	v, err := r.s.number()
