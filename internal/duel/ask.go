@@ -47,8 +47,8 @@ func pairsFor(noise, gap, total float64) int {
 	if math.IsNaN(noise) || gap <= 0 {
 		return huge
 	}
-	for i, n := 1, firstLook; n < huge; i, n = i+1, nextLook(n) {
-		e := errorOf(total, i)
+	for i, n := 1, stats.FirstLook; n < huge; i, n = i+1, stats.NextLook(n) {
+		e := stats.LookError(total, i)
 		if e < math.Exp2(-float64(n)) {
 			continue // a rank test of so few shows nothing
 		}
