@@ -40,7 +40,9 @@ func describe(w io.Writer, p *setup.Problem) error {
 			}
 		}
 		if p.Program != nil && p.Definition.App == "" {
-			l.AddCommand(label, shellLine(p, c))
+			recipe := result.NewRecipe(p.Definition, p.Program, c, here(p))
+			recipe.Study = p.Name()
+			l.AddCommand(label, recipe.Line())
 		} else {
 			l.Add(label, "%s", p.Space.Text(c))
 		}
@@ -48,12 +50,18 @@ func describe(w io.Writer, p *setup.Problem) error {
 	return l.Write(w)
 }
 
-// shellLine returns the command of a problem for a configuration as a line for a shell in
-// this process's directory.
-func shellLine(p *setup.Problem, c assay.Config) string {
-	here, err := os.Getwd()
-	if err != nil {
-		here = p.Definition.Dir
+// here returns where the commands of a problem are to be used that this process prints.
+func here(p *setup.Problem) result.Place {
+	return result.Place{
+		Here:   workingDirectory(p.Definition.Dir),
+		Folder: func(s *assay.Setup) string { return setup.SetupFolder(p.Definition, s) },
 	}
-	return result.CommandLine(p.Argv(c), p.Environment(c), p.Definition.Dir, here)
+}
+
+// workingDirectory returns that of this process, or another one if it is not known.
+func workingDirectory(or string) string {
+	if dir, err := os.Getwd(); err == nil {
+		return dir
+	}
+	return or
 }

@@ -61,6 +61,9 @@ type tuneFlags struct {
 	store  string
 	dryRun bool
 	json   bool
+	// require is the gain that is required, in per cent; "" for none.
+	require string
+	taken   int // arguments that belong to it
 
 	remote remoteFlags
 	detach bool
@@ -131,6 +134,9 @@ no, none, default or empty. Running the same study again resumes it.`,
 	fl.StringVar(&f.store, "store", "", "where studies are kept: a `path`, or memory (default in $XDG_STATE_HOME/assay)")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "say what would be done, and do nothing")
 	fl.BoolVar(&f.json, "json", false, "print the result as one JSON object")
+	fl.StringVar(&f.require, "require-gain", "",
+		"exit with code 5 if no gain of at least so many `per cent` is shown; any gain if none are named")
+	fl.Lookup("require-gain").NoOptDefVal = "0"
 	f.remote.add(cmd)
 	fl.BoolVar(&f.detach, "detach", false,
 		"do not wait for the study; with a batch system, the jobs go on when this command is ended")
@@ -147,7 +153,7 @@ no, none, default or empty. Running the same study again resumes it.`,
 	group(
 		cmd,
 		flagGroup{"What is varied", []string{"param", "default", "where"}},
-		flagGroup{"What is good", []string{"minimize", "maximize", "subject-to", "metric", "target"}},
+		flagGroup{"What is good", []string{"minimize", "maximize", "subject-to", "metric", "target", "require-gain"}},
 		flagGroup{"How long", []string{"budget", "trials", "gain", "timeout"}},
 		flagGroup{"How a run is made", []string{
 			"setup", "prepare", "cleanup", "verify", "warmup", "shell", "on", "parallel", "pin",
@@ -163,6 +169,10 @@ no, none, default or empty. Running the same study again resumes it.`,
 
 // run is the command: read, check, tune, and report.
 func (f *tuneFlags) run(cmd *cobra.Command, s streams, args []string) error {
+	required, args, err := f.required(cmd, args)
+	if err != nil {
+		return err
+	}
 	def, err := f.load(cmd, s.err, args)
 	if err != nil {
 		return err
@@ -196,19 +206,67 @@ func (f *tuneFlags) run(cmd *cobra.Command, s streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := tell(s, sd.Problem, sd.Name, res, f.json); err != nil || res.EndedBy != "interrupt" {
+	out, err := tell(s, sd.Problem, sd.Name, res, f.json)
+	switch {
+	case err != nil:
 		return err
+	case res.EndedBy == "interrupt":
+		return interrupted(s.err, which)
+	case f.require != "":
+		return requireGain(s.err, out, required)
 	}
-	return interrupted(s.err, which)
+	return nil
+}
+
+// required returns the gain that is required, as a share, and the arguments without it: --require-gain 10 is
+// --require-gain=10.
+func (f *tuneFlags) required(cmd *cobra.Command, args []string) (share float64, rest []string, err error) {
+	if f.require == "" {
+		return 0, args, nil
+	}
+	text := f.require
+	before := args
+	if n := cmd.ArgsLenAtDash(); n >= 0 {
+		before = args[:n]
+	}
+	isNumber := func(s string) bool { return s != "" && strings.Trim(s, "0123456789.%") == "" }
+	if i := slices.IndexFunc(before, isNumber); i >= 0 && text == "0" {
+		text, args, f.taken = args[i], slices.Concat(args[:i], args[i+1:]), 1
+	}
+	x, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
+	if err != nil || x < 0 || x >= 1e6 {
+		return 0, nil, usagef("--require-gain %s: write per cent, such as 10", text)
+	}
+	return x / 100, args, nil
+}
+
+// requireGain returns the exit code of a study that has not shown a gain of at least a share.
+func requireGain(w io.Writer, out *result.Story, share float64) error {
+	a := out.Answer
+	if a != nil && a.Shown && a.Least >= share {
+		return nil
+	}
+	gain := "a study with several objectives has none"
+	if a != nil {
+		gain = a.Gain
+	}
+	what := "a gain is required"
+	if share > 0 {
+		what = fmt.Sprintf("a gain of at least %s %% is required", report.Number(100*share, 4))
+	}
+	fmt.Fprintf(w, "assay: %s: %s\n", what, gain)
+	return &exitError{codeUnknown}
 }
 
 // tell prints what a study came to; the error says that it found nothing.
-func tell(s streams, p *setup.Problem, name string, res study.Result, asJSON bool) error {
-	out := story(p, name, res)
-	var err error
-	if asJSON {
+func tell(s streams, p *setup.Problem, name string, res study.Result, asJSON bool) (*result.Story, error) {
+	out, err := story(p, name, res)
+	switch {
+	case err != nil:
+		return nil, err
+	case asJSON:
 		err = writeJSON(s.out, out.Outcome)
-	} else {
+	default:
 		out.Width = columns(s.out)
 		err = out.Write(s.out)
 	}
@@ -216,25 +274,17 @@ func tell(s streams, p *setup.Problem, name string, res study.Result, asJSON boo
 		out.WriteFailures(s.err)
 		err = &exitError{codeNoResult}
 	}
-	return err
+	return out, err
 }
 
 // story returns what a study came to.
-func story(p *setup.Problem, name string, r study.Result) *result.Story {
-	o := &result.Story{
-		Outcome: result.NewOutcome(name, p.Space, p.Goal, r), Result: r,
-		Space: p.Space, Goal: p.Goal, Simulated: p.Table != nil, Default: len(p.First) > 0,
-	}
-	if p.Program == nil || p.Definition.App != "" { // nothing that can be run here
-		return o
-	}
-	o.Command = func(c assay.Config) string { return shellLine(p, c) }
-	o.Beside = func(c assay.Config) string { return result.Beside(p.Program, c) }
-	if o.Best != nil {
+func story(p *setup.Problem, name string, r study.Result) (*result.Story, error) {
+	o, err := result.NewStory(name, p.Definition, p.Space, p.Goal, r, here(p))
+	if err == nil && o.Best != nil && o.Command != nil {
 		c := r.Best.Config
 		o.Best.Command, o.Best.Dir, o.Best.Env = p.Argv(c), p.Definition.Dir, p.Environment(c)
 	}
-	return o
+	return o, err
 }
 
 // open returns the study of a definition, ready to run.
@@ -287,7 +337,7 @@ func (f *tuneFlags) describe(w io.Writer, def *config.Study) error {
 
 // load reads the study file, if there is one, with the flags over it.
 func (f *tuneFlags) load(cmd *cobra.Command, warn io.Writer, args []string) (*config.Study, error) {
-	dash := cmd.ArgsLenAtDash()
+	dash := cmd.ArgsLenAtDash() - f.taken
 	files, command := args, []string(nil)
 	if dash >= 0 {
 		files, command = args[:dash], args[dash:]

@@ -1,6 +1,7 @@
 package result
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/assay-run/assay"
@@ -18,25 +19,8 @@ type beside struct {
 	argv []string
 }
 
-// Beside says in one line what a run of a configuration has beside its command: "service redis-server
-// --port 7401, prepare ./load"; "" if that is nothing. The environment is not in it, for it is in the
-// command ([CommandLine]).
-func Beside(p *config.Program, c assay.Config) string {
-	var all []beside
-	if s := p.Setup(c); s != nil {
-		all = append(all, beside{"setup", s.Argv})
-	}
-	for _, f := range p.Files(c) {
-		all = append(all, beside{"file", []string{f.Name}})
-	}
-	all = append(all, beside{"prepare", p.Prepare(c)})
-	if s := p.Service(c); s != nil {
-		all = append(all, beside{"service", s.Start})
-	}
-	return besideText(append(all, beside{"verify", p.Verify(c)}, beside{"cleanup", p.Cleanup(c)}))
-}
-
-// besideOf is [Beside] of the study itself, with the placeholders as they are written.
+// besideOf says in one line what a run of a study has beside its command, with the placeholders as they are written:
+// "service redis-server --port 7401, prepare ./load"; "" if that is nothing.
 func besideOf(s *config.Study) string {
 	all := []beside{{"setup", s.Setup.Argv}}
 	for _, f := range s.Files {
@@ -55,7 +39,7 @@ func besideText(all []beside) string {
 		if len(b.argv) == 0 {
 			continue
 		}
-		argv := placeless(b.argv)
+		argv := inFirstSlot(b.argv)
 		text := argv[0] // a line for a shell, or a name
 		switch {
 		case len(argv) == 3 && argv[0] == "sh" && argv[1] == "-c":
@@ -70,4 +54,13 @@ func besideText(all []beside) string {
 		parts = append(parts, b.key+" "+text)
 	}
 	return strings.Join(parts, ", ")
+}
+
+// inFirstSlot returns texts as they are in the first slot.
+func inFirstSlot(texts []string) []string {
+	out := slices.Clone(texts)
+	for i, t := range out {
+		out[i] = strings.ReplaceAll(t, assay.SlotMark, "1")
+	}
+	return out
 }
