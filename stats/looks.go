@@ -1,6 +1,11 @@
 package stats
 
-import "slices"
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
 
 // FirstLook is after how many pairs a comparison that goes on is looked at first: at the error of a first look, a rank
 // test of fewer than 7 pairs shows nothing.
@@ -24,6 +29,32 @@ func Looks(n int) (i int, planned bool) {
 		i++
 	}
 	return i, false
+}
+
+// Power is how often a difference is to be found by as many pairs as [PairsFor] says.
+const Power = 0.95
+
+// PairsFor returns the number of pairs of the first look at which a difference of gap,
+// on the scale of logarithms, is told in 95 of 100 cases, with an error of total on its
+// side over all looks. It is huge where the noise is not known or the gap is 0.
+//
+// The half-width of the interval at the i-th look is z(error of the look)·noise/√n, and
+// the estimate is off by z(0.95)·noise/√n in 1 of 20.
+func PairsFor(noise, gap, total float64) int {
+	const huge = 1 << 30
+	if math.IsNaN(noise) || gap <= 0 {
+		return huge
+	}
+	for i, n := 1, FirstLook; n < huge; i, n = i+1, NextLook(n) {
+		e := LookError(total, i)
+		if e < math.Exp2(-float64(n)) {
+			continue // a rank test of so few shows nothing
+		}
+		if (distuv.UnitNormal.Quantile(1-e)+distuv.UnitNormal.Quantile(Power))*noise/math.Sqrt(float64(n)) <= gap {
+			return n
+		}
+	}
+	return huge
 }
 
 // CompareAtLook compares pairs as [ComparePaired] does, at the look of their number: a comparison that was looked at

@@ -23,7 +23,7 @@ func TestMistakes(t *testing.T) {
 		"tune nix.yaml":                              "nix.yaml: no such file or directory",
 		"tune t.yaml --trials 0":                     "--trials 0: at least 1",
 		"tune t.yaml --parallel 0":                   "--parallel 0: at least 1",
-		"tune t.yaml --check -1":                     "--check -1: at least 0",
+		"tune t.yaml --check -1":                     "--check -1: write auto, a number of pairs, or none",
 		"tune t.yaml --budget soon":                  "--budget soon: not a duration",
 		"tune t.yaml --interval -1s":                 "--interval -1s: not a duration",
 		"tune t.yaml --repeat x":                     "--repeat x: not a number of runs",

@@ -54,7 +54,7 @@ type tuneFlags struct {
 	alpha     string
 	keep      []string
 	seed      uint64
-	check     int
+	check     string
 	pin       bool
 
 	study  string
@@ -122,8 +122,9 @@ no, none, default or empty. Running the same study again resumes it.`,
 	fl.StringVar(&f.cleanup, "cleanup", "", "shell command after each run, not measured")
 	fl.BoolVar(&f.shell, "shell", false, "run the command by sh -c; parameters come as environment variables")
 	fl.Uint64Var(&f.seed, "seed", 0, "seed of the search")
-	fl.IntVar(&f.check, "check", 5,
-		"pairs of runs at the end that compare the best with the first configuration; 0 for none")
+	fl.StringVar(&f.check, "check", "auto",
+		"pairs of runs at the end that compare the best with the first configuration: auto for as many as it takes to tell "+
+			"(within a fifth of the time budget), a number, or none")
 	fl.BoolVar(&f.pin, "pin", true, "keep runs off the tool's own processor where there are 4 or more")
 	fl.StringVar(&f.prior, "prior", "",
 		"earlier studies that help: auto for all that fit, none, or `names` with commas (default none)")
@@ -147,6 +148,7 @@ no, none, default or empty. Running the same study again resumes it.`,
 	choices(cmd, "search", setup.Names(setup.Searchers())...)
 	choices(cmd, "stop", setup.Names(setup.Stoppers())...)
 	choices(cmd, "on", setup.Names(setup.Runners())...)
+	choices(cmd, "check", "auto", "none")
 	choices(cmd, "repeat", "auto")
 	choices(cmd, "estimator", "min", "median", "mean")
 	choices(cmd, "prior", "auto", "none")
@@ -192,7 +194,11 @@ func (f *tuneFlags) run(cmd *cobra.Command, s streams, args []string) error {
 	if cmd.Flags().Changed("spool") && !inBatch {
 		return usagef("--spool is for jobs of a batch system: --on %s, or --on FILE of one", setup.Slurm)
 	}
-	sd, err := f.open(cmd.Context(), s, def, setup.Options{Pin: f.pin, Check: f.check, Spool: f.spool})
+	pairs, err := f.pairs()
+	if err != nil {
+		return err
+	}
+	sd, err := f.open(cmd.Context(), s, def, setup.Options{Pin: f.pin, Check: pairs, Spool: f.spool})
 	if err != nil {
 		return err
 	}
@@ -216,6 +222,21 @@ func (f *tuneFlags) run(cmd *cobra.Command, s streams, args []string) error {
 		return requireGain(s.err, out, required)
 	}
 	return nil
+}
+
+// pairs returns the number of pairs of runs at the end, or setup.AutoCheck.
+func (f *tuneFlags) pairs() (int, error) {
+	switch f.check {
+	case "auto":
+		return setup.AutoCheck, nil
+	case "none":
+		return 0, nil
+	}
+	n, err := strconv.Atoi(f.check)
+	if err != nil || n < 0 {
+		return 0, usagef("--check %s: write auto, a number of pairs, or none", f.check)
+	}
+	return n, nil
 }
 
 // required returns the gain that is required, as a share, and the arguments without it: --require-gain 10 is
@@ -408,8 +429,6 @@ func (f *tuneFlags) apply(cmd *cobra.Command, st *config.Study, command []string
 		st.Metrics = append(st.Metrics, m)
 	}
 	switch {
-	case f.check < 0:
-		return usagef("--check %d: at least 0", f.check)
 	case given("minimize") && given("maximize"):
 		return usagef("--minimize and --maximize exclude each other (in a study file both make a front: objective)")
 	case given("minimize") || given("maximize"):
