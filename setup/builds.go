@@ -51,7 +51,7 @@ func BuildsFact() run.Fact {
 	return f
 }
 
-// SetupFolder returns the folder that a setup of a study has made on this machine, "" if there is none.
+// SetupFolder returns the folder that a setup of a study has made on this machine, "" if it was not made.
 func SetupFolder(def *config.Study, s *assay.Setup) string {
 	cache, err := Builds()
 	if err != nil {

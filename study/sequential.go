@@ -17,14 +17,14 @@ const quietPairs = 3
 // fewPairs is the least number of pairs that has an interval: where there is no time for them none is made.
 const fewPairs = 2
 
-// pairs has what the pairs of runs at the end say.
+// pairs has the results of the pairs of runs at the end.
 type pairs interface {
 	verdict() (Verdict, bool)
 	comparing() time.Duration // all of their runs together
 }
 
-// nextOfPair returns what is run next of the pairs that compare the best with the first configuration, nil if no further
-// pair is to be made: a look at them has told, or what is kept for them is spent. Which of a pair runs first is drawn,
+// nextOfPair returns the trial that runs next in the pairs that compare the best with the first configuration, nil if no further
+// pair is to be made: a look at them has decided, or the time kept for them is spent. Which of a pair runs first is drawn,
 // by the name of the study and the number of the pair alone: see [stats.CompareAtLook] for why.
 func (r *racer) nextOfPair(best, first *assay.Trial) *assay.Trial {
 	n := r.duel.checked(first.ID)
@@ -83,7 +83,7 @@ func (r *racer) affordsPair(n int, best, first *assay.Trial) bool {
 	return true
 }
 
-// takes says how long the pairs take that there is no time for.
+// takes describes the time that the pairs lack.
 func takes(need time.Duration, n int) string {
 	if n < fewPairs-1 {
 		return fmt.Sprintf("the fewest pairs that have an interval take %s", said(need))
@@ -91,7 +91,7 @@ func takes(need time.Duration, n int) string {
 	return fmt.Sprintf("a pair takes %s", said(need))
 }
 
-// said returns a duration in a message.
+// said writes a duration in a message.
 func said(d time.Duration) string { return fmt.Sprintf("%.3g s", d.Seconds()) }
 
 // pairTime returns how long a pair of runs is likely to take.

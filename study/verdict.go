@@ -20,8 +20,8 @@ type Verdict struct {
 }
 
 // Verdict compares the best configuration with the first one, which ran to its end and is another, else ok is false.
-// The pairs are the runs that were made for it when the choice of the best was made; see [stats.CompareVerdict] for
-// what else counts.
+// The pairs are the runs that were made for it when the choice of the best was made; [stats.CompareVerdict] defines
+// the other runs that count.
 func (r *Result) Verdict(g assay.Goal) (v Verdict, ok bool) {
 	if !r.Found || r.First.State != assay.Done || r.Best.Config.Equal(r.First.Config) {
 		return v, false
@@ -108,7 +108,7 @@ func (r *repeats) add(c assay.Config, value float64) {
 	r.values[i] = append(r.values[i], value)
 }
 
-// groups returns the values of those that have several.
+// groups returns the values of the configurations that have several.
 func (r *repeats) groups() [][]float64 {
 	return slices.DeleteFunc(r.values, func(x []float64) bool { return len(x) < 2 })
 }

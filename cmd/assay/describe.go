@@ -58,7 +58,7 @@ func here(p *setup.Problem) result.Place {
 	}
 }
 
-// workingDirectory returns that of this process, or another one if it is not known.
+// workingDirectory returns the working directory of this process, or another one if it is not known.
 func workingDirectory(or string) string {
 	if dir, err := os.Getwd(); err == nil {
 		return dir

@@ -22,21 +22,21 @@ func applyCommand(s streams, f *studyFlags, add func(
 ) *cobra.Command {
 	var trial int64
 	var dir string
-	c := add("apply STUDY", "print what runs the recommended configuration, and write its files", cobra.ExactArgs(1),
+	c := add("apply STUDY", "print lines that run the recommended configuration, and write its files", cobra.ExactArgs(1),
 		func(ctx context.Context, h *setup.Store, args []string) error {
 			return applyStudy(ctx, s, h, args[0], trial, dir)
 		})
 	c.Long = `apply prints the recommended configuration as lines for a shell: the directory, the
-environment, the files, what is prepared, the start of the service and the
+environment, the files, the prepare command, the start of the service and the
 command. With -o the files are written to a directory, from which the lines copy
 them; else the lines write them.`
-	c.Flags().Int64Var(&trial, "trial", 0, "`number` of the trial (default: what the study recommends)")
+	c.Flags().Int64Var(&trial, "trial", 0, "`number` of the trial (default: the recommended one)")
 	c.Flags().StringVarP(&dir, "output", "o", "", "`directory` that the files are written to")
 	f.remote.instead(c)
 	return c
 }
 
-// applyStudy prints what runs a trial, or what is recommended if trial is 0. dir is where its files are written, if it is
+// applyStudy prints the lines that run a trial, or the recommended one if trial is 0. dir is where its files are written, if it is
 // not "".
 func applyStudy(ctx context.Context, s streams, h *setup.Store, name string, trial int64, dir string) error {
 	r, err := result.Read(ctx, h, name)
@@ -72,7 +72,7 @@ func applyStudy(ctx context.Context, s streams, h *setup.Store, name string, tri
 	return err
 }
 
-// chosenTrial returns a trial and its configuration: what the study recommends if trial is 0.
+// chosenTrial returns a trial and its configuration: the recommended one if trial is 0.
 func chosenTrial(ctx context.Context, r *result.Record, trial int64) (int64, assay.Config, error) {
 	if trial == 0 {
 		a, config, err := r.Answer(ctx)

@@ -136,7 +136,7 @@ no, none, default or empty. Running the same study again resumes it.`,
 	fl.BoolVar(&f.dryRun, "dry-run", false, "say what would be done, and do nothing")
 	fl.BoolVar(&f.json, "json", false, "print the result as one JSON object")
 	fl.StringVar(&f.require, "require-gain", "",
-		"exit with code 5 if no gain of at least so many `per cent` is shown; any gain if none are named")
+		"exit with code 5 if no gain of at least this `percentage` is shown; any gain without a value")
 	fl.Lookup("require-gain").NoOptDefVal = "0"
 	f.remote.add(cmd)
 	fl.BoolVar(&f.detach, "detach", false,
@@ -271,11 +271,11 @@ func requireGain(w io.Writer, out *result.Story, share float64) error {
 	if a != nil {
 		gain = a.Gain
 	}
-	what := "a gain is required"
+	text := "a gain is required"
 	if share > 0 {
-		what = fmt.Sprintf("a gain of at least %s %% is required", report.Number(100*share, 4))
+		text = fmt.Sprintf("a gain of at least %s %% is required", report.Number(100*share, 4))
 	}
-	fmt.Fprintf(w, "assay: %s: %s\n", what, gain)
+	fmt.Fprintf(w, "assay: %s: %s\n", text, gain)
 	return &exitError{codeUnknown}
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// What the study itself names is needed by the command, also where it is what a parameter would give, and once.
+// The command needs the variables that the study itself names, each once, also if a parameter has the same variable.
 func TestEnvironmentOfOwnNames(t *testing.T) {
 	for text, want := range map[string][]string{
 		"command: [p, '{m}']\nenv: {N: '{n}', X: 'a{n}'}\n":                  {"N=3", "X=a3"},

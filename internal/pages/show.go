@@ -118,7 +118,7 @@ func merged(of []report.Entry) (out []report.Entry) {
 	return out
 }
 
-// gain says by how much the best is better, in the words of the answer; nil if there is none.
+// gain says by how much the best is better, in the words of the answer; nil without a gain.
 func gain(s *Study) *result.Figure { return s.Figure() }
 
 // A difference is a parameter at the best and at the first configuration.

@@ -12,25 +12,25 @@ import (
 	"github.com/assay-run/assay/study"
 )
 
-// An Answer is what a study of one objective recommends. All that shows it shows these values: commands, reports, pages
-// and clients. Its JSON is a contract.
+// An Answer is the recommendation of a study with one objective. Commands, reports, pages and clients all show these
+// values. Its JSON is a contract.
 type Answer struct {
-	// Keep says that the first configuration is recommended: a gain over it was looked for, and none is shown.
+	// Keep is whether the first configuration is recommended, since no gain over it is shown.
 	Keep   bool           `json:"keep"`
-	Trial  int64          `json:"trial"` // that is recommended
+	Trial  int64          `json:"trial"` // the recommended one
 	Config map[string]any `json:"config"`
 	Value  float64        `json:"value"` // the median of the runs of that configuration
 	Runs   int            `json:"runs"`
 	// Candidate is the best that was found, if it is not recommended.
 	Candidate *Candidate `json:"candidate,omitempty"`
-	// Gain is that of the best over the first configuration in words: "22.9 % faster [15.1, 29.0], 9 pairs".
+	// Gain is the gain of the best over the first configuration in words: "22.9 % faster [15.1, 29.0], 9 pairs".
 	Gain string `json:"gain"`
-	// Shown says that a gain is shown, and Least by how much at least, as a share of the value of the first.
+	// Shown is whether a gain is shown, and Least is its lower bound, as a share of the value of the first.
 	Shown  bool        `json:"shown"`
 	Least  float64     `json:"least"`
-	Limits []Kept      `json:"limits,omitempty"` // of what is recommended
+	Limits []Kept      `json:"limits,omitempty"` // of the recommended configuration
 	Passed []string    `json:"passed_over,omitempty"`
-	Run    string      `json:"run,omitempty"` // a line for a shell that runs what is recommended
+	Run    string      `json:"run,omitempty"` // a line for a shell that runs it
 	of     assay.Trial // that is recommended
 }
 
@@ -51,12 +51,12 @@ type Kept struct {
 	Text   string  `json:"text"` // "max_rss 31 MB of 48 MB"
 }
 
-// A basis is what an answer needs to know of the definition of a study.
+// A basis is the part of the definition of a study that an answer needs.
 type basis struct {
 	values   func(assay.Config) map[string]any
 	unit     func(metric string) string
 	declared bool // the first configuration is the one that the program has now
-	exact    bool // values have no noise: they are those of a recorded table
+	exact    bool // values have no noise, since a recorded table has them
 }
 
 // newAnswer returns the answer of a study with one objective that has found something.
@@ -85,7 +85,7 @@ func newAnswer(b basis, goal assay.Goal, r study.Result) *Answer {
 	return a
 }
 
-// gainText says what is known of the gain of the best over the first configuration.
+// gainText describes the gain of the best over the first configuration.
 func (b basis) gainText(goal assay.Goal, r study.Result, g *Gain) string {
 	first := "the first configuration"
 	if b.declared {
@@ -125,7 +125,7 @@ func reasonOf(t assay.Trial) string {
 // lowerBound is the text of a limit that is a lower one: fps >= 30.
 var lowerBound = regexp.MustCompile(`^([A-Za-z_][\w.-]*) >=? [-+0-9.e]+$`)
 
-// A bounded metric is one that a limit bounds alone, with what runs had of it.
+// A bounded metric is one that a limit bounds alone, with the values that runs had.
 type boundedMetric struct {
 	name, unit string
 	values     []float64
@@ -133,7 +133,7 @@ type boundedMetric struct {
 	lower      bool // the limit is a lower one
 }
 
-// boundedBy returns the metric that a bound bounds alone, and what runs had of it; ok is false if there is none.
+// boundedBy returns the metric that a bound bounds alone, with the values that runs had; ok is false for other bounds.
 func boundedBy(b assay.Bound, unit func(string) string, runs []assay.Trial) (m boundedMetric, ok bool) {
 	m.name = b.Metric
 	if found := lowerBound.FindStringSubmatch(b.Text); m.name == "" && found != nil {
@@ -173,7 +173,7 @@ func (m boundedMetric) span() string {
 	return low + " to " + high
 }
 
-// keptBy returns the limits of one metric beside what the runs of a configuration had of it.
+// keptBy returns the limits of one metric beside the values that the runs of a configuration had.
 func keptBy(goal assay.Goal, unit func(string) string, runs []assay.Trial) (all []Kept) {
 	for _, b := range goal.Bounds() {
 		if m, ok := boundedBy(b, unit, runs); ok {
@@ -187,7 +187,7 @@ func keptBy(goal assay.Goal, unit func(string) string, runs []assay.Trial) (all 
 	return all
 }
 
-// passedOver says which configurations would be recommended if their repeated runs had not failed or broken a limit.
+// passedOver describes the configurations that would be recommended if their repeated runs had not failed or broken a limit.
 func passedOver(goal assay.Goal, unit func(string) string, r study.Result) (all []string) {
 	for _, x := range r.Refuted {
 		broken := again(x.Broken)
@@ -197,7 +197,7 @@ func passedOver(goal assay.Goal, unit func(string) string, r study.Result) (all 
 	return all
 }
 
-// brokenText says what runs broke: a limit with the values that they had of its metric, or else how many failed.
+// brokenText describes runs that broke a limit, with their values of its metric, or that failed.
 func brokenText(goal assay.Goal, unit func(string) string, runs []assay.Trial, broken Reruns) string {
 	for _, b := range goal.Bounds() {
 		m, ok := boundedBy(b, unit, runs)
@@ -213,7 +213,7 @@ func brokenText(goal assay.Goal, unit func(string) string, runs []assay.Trial, b
 // mostPassed is how many of those that were passed over are named.
 const mostPassed = 3
 
-// passedText says in one line what was passed over.
+// passedText describes in one line the configurations that were passed over.
 func (a *Answer) passedText() string {
 	text := strings.Join(a.Passed[:min(len(a.Passed), mostPassed)], "; ")
 	if n := len(a.Passed) - mostPassed; n > 0 {

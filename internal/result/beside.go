@@ -19,7 +19,7 @@ type beside struct {
 	argv []string
 }
 
-// besideOf says in one line what a run of a study has beside its command, with the placeholders as they are written:
+// besideOf lists in one line the commands and files beside the command of a study, with the placeholders as they are written:
 // "service redis-server --port 7401, prepare ./load"; "" if that is nothing.
 func besideOf(s *config.Study) string {
 	all := []beside{{"setup", s.Setup.Argv}}

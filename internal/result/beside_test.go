@@ -7,8 +7,8 @@ import (
 	"github.com/assay-run/assay/internal/config"
 )
 
-// What a study has beside its command is shown in the order in which it is done, with the placeholders as they are
-// written, and a long text is cut.
+// The commands and files beside the command of a study are shown in the order of their use, with the placeholders as
+// they are written, and a long text is cut.
 func TestBeside(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "",

@@ -23,7 +23,7 @@ type Gain struct {
 	Runs    int         `json:"runs"`    // pairs: runs of each
 	Verdict string      `json:"verdict"` // "less", "more" or "~"
 	Shown   bool        `json:"shown"`   // the best is shown to be better
-	Text    string      `json:"text"`    // the same for people, as in [Answer]
+	Text    string      `json:"text"`    // in words, as in [Answer]
 }
 
 // NewGain compares the repeated runs of a study. It returns nil if the repeated runs compare nothing.
@@ -48,8 +48,8 @@ func NewGain(goal assay.Goal, r study.Result) *Gain {
 	return g
 }
 
-// least returns the gain that is shown at least, as a share of the value of the first, 0 if none is. lower says that
-// less is better.
+// least returns the lower bound of the gain, as a share of the value of the first; 0 if no gain is shown. lower is
+// whether less is better.
 func (g *Gain) least(lower bool) float64 {
 	bound := g.CI95[0]
 	if lower {
@@ -61,7 +61,7 @@ func (g *Gain) least(lower bool) float64 {
 	return math.Abs(*bound)
 }
 
-// words returns what the gain is for people: "22.9 % faster [15.1, 29.0], 9 pairs".
+// words describes the gain: "22.9 % faster [15.1, 29.0], 9 pairs".
 func (g *Gain) words(goal assay.Goal) string {
 	unit, low, high := goal.Unit, g.CI95[0], g.CI95[1]
 	text := changeText(unit, g.Change, 3)
@@ -103,7 +103,7 @@ const manyTimes = 3
 // factor returns how many times as much the greater of two values is whose relative difference is change.
 func factor(change float64) float64 { return max(1+change, 1/(1+change)) }
 
-// changeText says in words by how much a value differs from another one, of which change is the relative difference:
+// changeText describes in words the relative difference of a value from another one:
 // "22.9 % faster" to three digits, "25 times higher".
 func changeText(unit string, change float64, digits int) string {
 	down, up := "lower", "higher"
@@ -126,7 +126,7 @@ func changeText(unit string, change float64, digits int) string {
 	return sizeText(change, change, digits) + " % " + word
 }
 
-// sizeText returns how large a change is, in the form and with the decimals of another one that has so many digits.
+// sizeText returns how large a change is, in the form and with the decimals of another one that has a number of digits.
 func sizeText(form, change float64, digits int) string {
 	if form > -1 && change > -1 && factor(form) > manyTimes {
 		return report.Number(factor(change), 2)

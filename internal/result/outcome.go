@@ -18,7 +18,7 @@ type Outcome struct {
 	Front      []FrontTrial `json:"front,omitempty"`
 	Best       *Best        `json:"best"` // null if no trial ended well
 	Gain       *Gain        `json:"gain,omitempty"`
-	// Answer is what is recommended, of one objective; nil if no trial ended well.
+	// Answer is the recommendation; nil if no trial ended well, or with several objectives.
 	Answer *Answer `json:"answer,omitempty"`
 	// Repeated is what became of the runs that were made again; nil if there were none.
 	Repeated *Repeated `json:"repeated,omitempty"`

@@ -11,11 +11,10 @@ import (
 	"github.com/assay-run/assay/internal/report"
 )
 
-// A Recipe is all that it takes to run a configuration by hand: what the study would do for a run of it, as text for a
-// POSIX shell.
+// A Recipe runs a configuration by hand as the study would, by text for a POSIX shell.
 type Recipe struct {
 	Study string // its name
-	Trial int64  // that the configuration is of, 0 for what is recommended
+	Trial int64  // of the configuration, 0 for the recommended one
 
 	dir, here string // that the commands run in, and in which the text is to be used; "" if not known
 	folder    string // of the setup, "" if it is not made on this machine
@@ -31,7 +30,7 @@ type Recipe struct {
 // A Place is where a recipe is to be used.
 type Place struct {
 	Here string // the working directory, "" if it is not known
-	// Folder returns the folder that a setup has made on this machine, "" if there is none; nil for none of any.
+	// Folder returns the folder that a setup has made on this machine, "" if there is no such folder; nil if it knows of no setup.
 	Folder func(*assay.Setup) string
 }
 
@@ -47,8 +46,8 @@ func NewRecipe(def *config.Study, p *config.Program, c assay.Config, at Place) R
 	return r
 }
 
-// Line returns one line that runs the configuration: its environment, its setup if that was not made here, what is
-// prepared, and the command. If a run has files or a service, the line is the command that writes down all of it.
+// Line returns one line that runs the configuration: its environment, its setup if that was not made here, its
+// prepare command, and the command. If a run has files or a service, the line is the command that prints all of it.
 func (r Recipe) Line() string {
 	if len(r.files) > 0 || r.service != nil {
 		argv := []string{"assay", "study", "apply", r.Study}

@@ -11,7 +11,7 @@ import (
 	"github.com/assay-run/assay/internal/config"
 )
 
-// recipe returns that of n=3 and word="it's 1" of a study in dir.
+// recipe returns the recipe of n=3 and word="it's 1" of a study in dir.
 func recipe(t *testing.T, dir, text string, at Place) Recipe {
 	t.Helper()
 	params, c := "parameters: {n: 1..9}\n", assay.Config{3}
@@ -32,7 +32,7 @@ func recipe(t *testing.T, dir, text string, at Place) Recipe {
 	return r
 }
 
-// shell runs a text with an empty environment but for PATH, and returns what it prints.
+// shell runs a text with an empty environment but for PATH, and returns its output.
 func shell(t *testing.T, dir, text string) string {
 	t.Helper()
 	if testing.Short() {
@@ -48,7 +48,7 @@ func shell(t *testing.T, dir, text string) string {
 }
 
 // The line of a recipe has all that the parameters go through: arguments, variables of env:, the shell's variables,
-// what is prepared, and the folder of a setup, whether or not it was made here. In an empty environment it runs as the
+// the prepare command, and the folder of a setup, whether or not it was made here. In an empty environment it runs as the
 // study would.
 func TestRecipeLine(t *testing.T) {
 	made := t.TempDir()

@@ -36,7 +36,7 @@ type Record struct {
 
 // A Folders is a Store that knows the folders which setups have made on this machine.
 type Folders interface {
-	// SetupFolder returns the folder of a setup of a study, "" if there is none.
+	// SetupFolder returns the folder of a setup of a study, "" if the setup was not made.
 	SetupFolder(def *config.Study, s *assay.Setup) string
 }
 
@@ -49,7 +49,7 @@ func (r *Record) Place() Place {
 	return at
 }
 
-// story returns what the study has come to, as it is told from the record.
+// story returns the results of the study, from its record.
 func (r *Record) story(came study.Result) (*Story, error) {
 	space, err := assay.NewSpace(r.Params)
 	if err != nil {
@@ -62,7 +62,7 @@ func (r *Record) story(came study.Result) (*Story, error) {
 	return s, err
 }
 
-// Recipe returns what runs a configuration of a trial of the study by hand; ok is false if no command runs it here.
+// Recipe returns the recipe of a configuration of a trial of the study; ok is false if no command runs it here.
 func (r *Record) Recipe(trial int64, c assay.Config) (recipe Recipe, ok bool, err error) {
 	if len(r.Definition.Command) == 0 || r.Definition.App != "" {
 		return recipe, false, nil
@@ -76,7 +76,7 @@ func (r *Record) Recipe(trial int64, c assay.Config) (recipe Recipe, ok bool, er
 	return recipe, true, nil
 }
 
-// Answer returns what the study recommends, and its configuration; nil if it has found nothing, or has several objectives.
+// Answer returns the recommendation of the study, and its configuration; nil without a result, or with several objectives.
 func (r *Record) Answer(ctx context.Context) (*Answer, assay.Config, error) {
 	came, err := r.recall(ctx)
 	if err != nil {
@@ -200,8 +200,8 @@ type Listed struct {
 	Outside    int64    `json:"outside_limits"` // Infeasible, likewise
 	Withdrawn  int64    `json:"withdrawn,omitempty"`
 	Objective  string   `json:"objective"`
-	Best       *float64 `json:"best"` // the value of what is recommended
-	// Trial, Runs, Gain and Keep are those of an Answer.
+	Best       *float64 `json:"best"` // the value of the recommended configuration
+	// Trial, Runs, Gain and Keep are as in an Answer.
 	Trial int64     `json:"trial,omitempty"`
 	Runs  int       `json:"runs,omitempty"`
 	Gain  string    `json:"gain,omitempty"`
@@ -284,7 +284,7 @@ type Shown struct {
 	Cuts   []assay.Cut  `json:"cuts,omitempty"`
 
 	Found *assay.Trial `json:"-"` // the best trial, nil if there is none
-	story *Story       // nil of what is tuned on line
+	story *Story       // nil if the study is tuned on line
 	Curve []float64    `json:"-"` // the best so far, of the metric, after each trial from the first that was done
 }
 

@@ -25,7 +25,7 @@ func TestRepeatedRunsThatFail(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"best       none: what was best failed when it was run again",
+		"best       none: the best failed when it was run again",
 		"passed over  trial 2: 1 of 3 failed: exit code 7\n",
 	} {
 		if !strings.Contains(b.String(), want) {

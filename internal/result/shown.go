@@ -41,7 +41,7 @@ func (r *Record) WriteShown(w io.Writer, width int, out Shown, learner *costmode
 	return l.Write(w)
 }
 
-// answerLines says what the study has come to.
+// answerLines writes the results of the study.
 func (o *Shown) answerLines(l *report.Lines, r *Record) {
 	s := o.story
 	if s == nil { // it is tuned on line
@@ -63,7 +63,7 @@ func (o *Shown) answerLines(l *report.Lines, r *Record) {
 	s.spentLines(l)
 }
 
-// frontLines says what the front is.
+// frontLines describes the front.
 func (o *Shown) frontLines(l *report.Lines, r *Record) {
 	f := o.Front
 	l.Add("front", "%s, hypervolume %s %%: assay study front %s", plural(len(f.Front), "one trial", "%d trials"),

@@ -28,7 +28,7 @@ type Story struct {
 	unit func(metric string) string
 }
 
-// NewStory returns what a study of a definition has come to. at is where the command that it recommends is to be used.
+// NewStory returns the results of a study of a definition. at is where the command that it recommends is to be used.
 func NewStory(name string, def *config.Study, space *assay.Space, goal assay.Goal, r study.Result, at Place) (*Story, error) {
 	declared := slices.ContainsFunc(def.Params, func(p config.Param) bool { return p.Default != nil })
 	o := &Story{
@@ -66,11 +66,11 @@ func (o *Story) lines() *report.Lines {
 	return &l
 }
 
-// answerLines says what is recommended.
+// answerLines writes the answer.
 func (o *Story) answerLines(l *report.Lines) {
 	switch {
 	case o.Best == nil && len(o.Refuted) > 0:
-		l.Add("best", "none: what was best failed when it was run again, and nothing else was run again with success")
+		l.Add("best", "none: the best failed when it was run again, and nothing else was run again with success")
 		l.Add("passed over", "%s", (&Answer{Passed: passedOver(o.Goal, o.unit, o.Result)}).passedText())
 	case o.Best == nil:
 		l.Add("best", "none: no trial ran to its end within the limits")
@@ -84,7 +84,7 @@ func (o *Story) answerLines(l *report.Lines) {
 	}
 }
 
-// recommended says what is recommended, of one objective.
+// recommended writes the answer of a study with one objective.
 func (o *Story) recommended(l *report.Lines) {
 	a := o.Answer
 	text := o.Space.Text(a.of.Config)
@@ -128,7 +128,7 @@ func medianOf(runs int) string {
 	return fmt.Sprintf(", median of %d runs", runs)
 }
 
-// spentLines says what the study has cost, and what ended it.
+// spentLines writes the cost of the study, and the reason of its end.
 func (o *Story) spentLines(l *report.Lines) {
 	l.Add("trials", "%s", o.Trials.Text())
 	spent := report.Seconds(o.Spent)

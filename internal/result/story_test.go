@@ -10,8 +10,8 @@ import (
 	"github.com/assay-run/assay/study"
 )
 
-// story returns that of a study of n in 1..9 whose first configuration is n=1 and whose best is n=2. with is appended to
-// the definition of n, and change edits what the study came to.
+// story returns the story of a study of n in 1..9 whose first configuration is n=1 and whose best is n=2. with is appended to
+// the definition of n, and change edits the result.
 func story(t testing.TB, with string, change func(*study.Result)) *Story {
 	t.Helper()
 	return storyOf(t, "command: [run, '{n}']\nparameters: {n: {type: int, min: 1, max: 9"+with+"}}\n", change)
@@ -151,7 +151,7 @@ func TestChangeText(t *testing.T) {
 	}
 }
 
-// The metric of a limit is shown beside it, and what repeated runs broke with its values, in one line.
+// The metric of a limit is shown beside it, and a limit that repeated runs broke with their values, in one line.
 func TestLimitsInAnswer(t *testing.T) {
 	with := func(t assay.Trial, rss, fps float64) assay.Trial {
 		t.Measurement.Metrics = map[string]float64{"max_rss": rss, "fps": fps}

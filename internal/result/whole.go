@@ -309,16 +309,16 @@ func (w *Whole) tell(r *Record, res study.Result) error {
 	return nil
 }
 
-// Lines returns what the study came to in the words of the command line: labels and texts.
+// Lines returns the answer in the words of the command line: labels and texts.
 func (w *Whole) Lines() []report.Entry { return w.story.lines().Entries() }
 
 // Lucky reports whether the runs at the end say that the first configuration is better.
 func (w *Whole) Lucky() bool { return w.Gain != nil && !w.Gain.Shown && w.Gain.Verdict != "~" }
 
-// A Figure is a number for a page, what it is, and whether it is good or bad news, or neither.
+// A Figure is a number for a page, its meaning, and whether it is good or bad news, or neither.
 type Figure struct{ Big, What, Tone string }
 
-// Figure returns the gain of the study in the words of the answer; nil if there is none.
+// Figure returns the gain of the study in the words of the answer; nil without a gain.
 func (w *Whole) Figure() *Figure {
 	a := w.Answer
 	if a == nil {

@@ -121,7 +121,7 @@ func spark(curve []float64) *line {
 	return &line{&curve[0], &curve[len(curve)-1], strings.Join(points, " ")}
 }
 
-// gain says by how much the best is better, in the words of the answer; nil if there is none.
+// gain says by how much the best is better, in the words of the answer; nil without a gain.
 func gain(a *api.Answer) *result.Figure { return a.Figure() }
 
 // ago says how long ago a time was.

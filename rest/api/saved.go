@@ -39,7 +39,7 @@ type saving struct {
 	until   time.Time      // it is good enough while the study goes on
 }
 
-// A gist is what takes reading all of a study.
+// A gist is the part that takes reading all of a study.
 type gist struct {
 	saved  time.Duration
 	curve  []float64

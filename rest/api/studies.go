@@ -30,7 +30,7 @@ type Study struct {
 	Objective  string    `json:"objective"`
 	Unit       string    `json:"unit,omitempty" doc:"of the metric"`
 	Best       *float64  `json:"best" doc:"of the metric; null while there is none"`
-	BestTrial  int64     `json:"best_trial" doc:"that is recommended; 0 while there is none"`
+	BestTrial  int64     `json:"best_trial" doc:"the recommended one; 0 while no trial has ended well"`
 	BestRuns   int       `json:"best_runs,omitempty" doc:"of which best is the median"`
 	Gain       string    `json:"gain,omitempty" doc:"of the best over the first configuration, in words"`
 	Keep       bool      `json:"keep,omitempty" doc:"no gain is shown: the first configuration is recommended"`
