@@ -39,15 +39,23 @@ func describe(w io.Writer, p *setup.Problem) error {
 				l.Add(b.Key, "%s", b.Text)
 			}
 		}
-		if p.Program != nil && p.Definition.App == "" {
-			recipe := result.NewRecipe(p.Definition, p.Program, c, here(p))
-			recipe.Study = p.Name()
-			l.AddCommand(label, recipe.Line())
-		} else {
+		line, ok := preview(p, c)
+		if !ok {
 			l.Add(label, "%s", p.Space.Text(c))
+			continue
 		}
+		l.AddCommand(label, line)
 	}
 	return l.Write(w)
+}
+
+// preview returns the line that runs a configuration; ok is false if no command is all of a run.
+func preview(p *setup.Problem, c assay.Config) (line string, ok bool) {
+	if p.Program == nil || p.Definition.App != "" {
+		return "", false
+	}
+	r := result.NewRecipe(p.Definition, p.Program, c, here(p))
+	return r.Line(), r.Alone()
 }
 
 // here returns where the commands of a problem are to be used that this process prints.

@@ -46,10 +46,13 @@ func NewRecipe(def *config.Study, p *config.Program, c assay.Config, at Place) R
 	return r
 }
 
+// Alone reports whether the command is all that a run is: no files, and no service.
+func (r Recipe) Alone() bool { return len(r.files) == 0 && r.service == nil }
+
 // Line returns one line that runs the configuration: its environment, its setup if that was not made here, its
 // prepare command, and the command. If a run has files or a service, the line is the command that prints all of it.
 func (r Recipe) Line() string {
-	if len(r.files) > 0 || r.service != nil {
+	if !r.Alone() {
 		argv := []string{"assay", "study", "apply", r.Study}
 		if r.Trial > 0 {
 			argv = append(argv, "--trial", fmt.Sprint(r.Trial))

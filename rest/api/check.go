@@ -75,8 +75,9 @@ func (s *Server) check(ctx context.Context, b Submission) (out Checked, err erro
 		text := p.Space.Text(c)
 		if p.Program != nil && def.App == "" {
 			recipe := result.NewRecipe(def, p.Program, c, result.Place{})
-			recipe.Study = out.Name
-			text = recipe.Line()
+			if recipe.Alone() {
+				text = recipe.Line()
+			}
 		}
 		out.First = append(out.First, text)
 	}
