@@ -23,7 +23,7 @@ type Options struct {
 	// Fleet makes the runs. Whoever made it serves it and lets workers speak to it.
 	Fleet *queue.Fleet
 	// Check is how often the best and the first configuration of each study are run again in
-	// the end; 0 means 5, negative not at all.
+	// the end; 0 means as often as it takes to tell, see [setup.AutoCheck], negative not at all.
 	Check int
 	// Searching is how many studies may search at once; 0 means one for each processor.
 	Searching int
@@ -69,7 +69,6 @@ type outcome struct {
 //
 // The runs of a study go on until Close, whatever becomes of ctx.
 func Open(ctx context.Context, o Options) (*Host, error) {
-	o.Check = cmp.Or(o.Check, 5)
 	o.Searching = cmp.Or(o.Searching, runtime.GOMAXPROCS(0))
 	o.Adopt = cmp.Or(o.Adopt, 15*time.Second)
 	if o.Warn == nil {

@@ -199,7 +199,11 @@ func (h *Host) problem(def *spec.Study) (*setup.Problem, error) {
 	if def.Mode() != spec.ModeCommand {
 		return nil, assay.Errorf(assay.ClassUsage, "a server runs commands: this study is one of a %v", def.Mode())
 	}
-	return setup.New(def, setup.Options{Check: max(0, h.o.Check), Warn: h.o.Warn, Runner: elsewhere{}})
+	pairs := max(0, h.o.Check)
+	if h.o.Check == 0 {
+		pairs = setup.AutoCheck
+	}
+	return setup.New(def, setup.Options{Check: pairs, Warn: h.o.Warn, Runner: elsewhere{}})
 }
 
 // guard keeps what a study brings from harming others.

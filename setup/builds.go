@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/assay-run/assay/internal/builds"
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/run"
+	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/store"
 )
 
@@ -49,9 +51,30 @@ func BuildsFact() run.Fact {
 	return f
 }
 
+// SetupFolder returns the folder that a setup of a study has made on this machine, "" if it was not made.
+func SetupFolder(def *spec.Study, s *assay.Setup) string {
+	cache, err := Builds()
+	if err != nil {
+		return ""
+	}
+	key, err := cache.Key(recipeOf(def, s))
+	if err != nil {
+		return ""
+	}
+	folder, _ := cache.Find(key)
+	return folder
+}
+
+// SetupFolder implements [result.Folders].
+func (*Store) SetupFolder(def *spec.Study, s *assay.Setup) string { return SetupFolder(def, s) }
+
+func recipeOf(def *spec.Study, s *assay.Setup) builds.Recipe {
+	return builds.Recipe{Argv: s.Argv, Env: s.Env, Dir: def.Dir, Inputs: s.Inputs}
+}
+
 // recipe returns what the setup of a configuration depends on.
 func (p *Problem) recipe(s *assay.Setup) builds.Recipe {
-	return builds.Recipe{Argv: s.Argv, Env: s.Env, Dir: p.Definition.Dir, Inputs: s.Inputs}
+	return recipeOf(p.Definition, s)
 }
 
 // checkSetup returns an error if the program of the setup is missing, or a pattern of its inputs fits
@@ -99,14 +122,7 @@ func (p *Problem) withFolder(c assay.Config, texts []string) []string {
 	if s == nil {
 		return texts
 	}
-	folder := "{setup}"
-	if cache, err := Builds(); err == nil {
-		if key, err := cache.Key(p.recipe(s)); err == nil {
-			if found, ok := cache.Find(key); ok {
-				folder = found
-			}
-		}
-	}
+	folder := cmp.Or(SetupFolder(p.Definition, s), "{setup}")
 	out := slices.Clone(texts)
 	for i, t := range out {
 		out[i] = strings.ReplaceAll(t, assay.SetupDir, folder)

@@ -23,13 +23,22 @@ import (
 // Nothing of it is measured.
 const grace = time.Second
 
+// AutoCheck has a study make as many pairs of runs at its end as it takes to tell.
+const AutoCheck = -1
+
+// mostPairs and mostUntimed are the most pairs of runs of AutoCheck, with a time budget and without one.
+const (
+	mostPairs   = 200
+	mostUntimed = 12
+)
+
 // Options are what a study needs that its definition does not say. The zero value is
 // good.
 type Options struct {
 	// Pin keeps runs off this process's own processor where there are 4 or more.
 	Pin bool
-	// Check is the number of pairs of runs at the end that compare the best with the
-	// first configuration. A recorded table has none: its runs are what they are.
+	// Check is the number of pairs of runs at the end that compare the best with the first configuration; AutoCheck for
+	// as many as it takes to tell, within a fifth of the time budget.
 	Check int
 	// Alone has no earlier study help, whatever the definition says.
 	Alone bool

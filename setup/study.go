@@ -128,6 +128,11 @@ func (s *Study) wire(ctx context.Context, c claim) error {
 		return p.job(c)
 	}
 	s.Check, s.Race, s.Hopeless = p.opts.Check, true, hopeless
+	if s.Sequential = s.Check == AutoCheck; s.Sequential {
+		if s.Check = mostUntimed; def.Budget.Time > 0 {
+			s.Check = mostPairs
+		}
+	}
 	s.Anywhere, s.Class = def.Placement.Class == spec.Anywhere, def.Placement.Target
 	if s.store.keepsOutputs() {
 		s.Output = s.store.keeper(c.name, p.opts.Warn).keep

@@ -177,12 +177,7 @@ func (p *Program) Env(c assay.Config) []string {
 	if p.anyVars {
 		out = append(out, p.ParamEnv(c)...)
 	}
-	for _, e := range p.env {
-		if text, ok := e.value.Expand(p.params, c); ok {
-			out = append(out, e.name+"="+text)
-		}
-	}
-	return out
+	return append(out, p.ownEnv(c)...)
 }
 
 // ParamEnv returns the parameters as environment variables, "NAME=value":

@@ -3,7 +3,6 @@ package study
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/assay-run/assay"
 )
@@ -15,7 +14,7 @@ import (
 //
 // The runs are made one at a time, whatever Parallel is, so that neither
 // configuration has the machine to itself when the other has not. They alternate, so
-// that a machine that changes slowly changes for both. No stopper ends them. Those
+// that a machine that changes slowly changes for both; of a Sequential study see nextOfPair. No stopper ends them. Those
 // on record count: a session that goes on makes the rest.
 //
 // A best that fails when it is run again, or breaks a limit, gives its place to the next
@@ -39,6 +38,10 @@ func (r *racer) check(ctx context.Context) error {
 		case alone && r.duel.holds(*best): // there is nothing to compare
 			return nil
 		case alone:
+		case r.Sequential:
+			if next = r.nextOfPair(best, first); next == nil {
+				return nil
+			}
 		case r.duel.checked(first.ID) < r.duel.checked(best.ID):
 			next = first
 		}
@@ -47,8 +50,7 @@ func (r *racer) check(ctx context.Context) error {
 		}
 		left := r.limits.budget().Time - r.record.spent()
 		if r.limits.budget().Time > 0 && left < next.Measurement.Elapsed {
-			r.short = fmt.Sprintf("of the time budget %v was left, less than a run takes",
-				max(left, 0).Round(time.Millisecond))
+			r.short = fmt.Sprintf("of the time budget %s was left, less than a run takes", said(max(left, 0)))
 			return nil
 		}
 		if r.limits.exhausted() {

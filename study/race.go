@@ -20,6 +20,9 @@ const (
 // trial keeps nothing back.
 const checkShare = 0.2
 
+// sequentialRaces is how many runs a Sequential study makes again at least whose race is not timed.
+const sequentialRaces = 5
+
 // leastPairs is how many pairs of runs it takes to show a difference at 95 % (see stats.CompareShift).
 const leastPairs = 4
 
@@ -34,6 +37,7 @@ type racer struct {
 	front   lacking
 	final   finals
 	duel    duellists
+	pairs   pairs
 	short   string           // why there are fewer checks than were wanted, or ""
 	spoilt  []assay.Proposal // trials to be run again, by others than the worker that has drifted
 	redoing map[int64]bool   // of those, that run
@@ -98,7 +102,7 @@ type duellists interface {
 
 func newRacer(s *session, limits limits, runs rerunner, j *judge) *racer {
 	return &racer{
-		session: s, limits: limits, runs: runs, took: j.durations(), contest: j, front: j, final: j, duel: j,
+		session: s, limits: limits, runs: runs, took: j.durations(), contest: j, front: j, final: j, duel: j, pairs: j,
 		redoing: map[int64]bool{},
 	}
 }
@@ -171,7 +175,11 @@ func (r *racer) race(ctx context.Context) error {
 // enoughRaces reports whether as many runs were made again as a study makes whose race is not timed.
 func (r *racer) enoughRaces() bool {
 	trials, races := r.contest.counts()
-	most := max(r.Check, int(checkShare*float64(trials)))
+	wanted := r.Check
+	if r.Sequential {
+		wanted = sequentialRaces
+	}
+	most := max(wanted, int(checkShare*float64(trials)))
 	if r.Anywhere {
 		most += finalists
 	}

@@ -2,6 +2,7 @@ package study
 
 import (
 	"slices"
+	"time"
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/stats"
@@ -22,6 +23,20 @@ func (j *judge) checked(id int64) (n int) {
 		}
 	}
 	return n
+}
+
+// verdict compares the best with the first configuration by what there is so far.
+func (j *judge) verdict() (Verdict, bool) {
+	r := j.answer()
+	return r.Verdict(j.study.Goal)
+}
+
+// comparing returns how long the runs took that compare the best with the first configuration.
+func (j *judge) comparing() (sum time.Duration) {
+	for _, t := range j.checks {
+		sum += t.Measurement.Elapsed
+	}
+	return sum
 }
 
 // repeats returns the runs of a configuration that were made again.

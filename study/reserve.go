@@ -46,6 +46,9 @@ func (r *racer) checkReserve() time.Duration {
 	if best == nil || first == nil || best.ID == first.ID {
 		return 0
 	}
+	if r.Sequential {
+		return r.pairsReserve(best, first)
+	}
 	// A run before these that is cut off at what is left takes as long besides.
 	beside := r.took.least()
 	pair := r.took.typical(best.Config) + r.took.typical(first.Config) + 2*beside

@@ -61,6 +61,10 @@ type Study struct {
 	Retries  int           // more attempts at a run whose outcome is unknown; 0 means 2, negative none
 	Hopeless int           // the first trials of a session that may all fail for one reason; 0 means all
 	Check    int           // pairs of repeated runs at the end; 0 means none, and no race
+	// Sequential has the pairs end as soon as they tell, at the looks of [stats.CompareAtLook], within CheckShare of the
+	// time budget. Check is then the most of them.
+	Sequential bool
+	CheckShare float64 // of the time budget, that the pairs of a Sequential study may take; 0 means 0.2
 	Race     bool          // one run is not taken for the truth; see Race in the package comment
 	// Anywhere says that runs are made on machines of any class, by a Runner that is a [Placer]. What is
 	// recommended has then run on machines of the class Class: the five that lead are run again there when

@@ -39,21 +39,37 @@ func describe(w io.Writer, p *setup.Problem) error {
 				l.Add(b.Key, "%s", b.Text)
 			}
 		}
-		if p.Program != nil && p.Definition.App == "" {
-			l.AddCommand(label, shellLine(p, c))
-		} else {
+		line, ok := preview(p, c)
+		if !ok {
 			l.Add(label, "%s", p.Space.Text(c))
+			continue
 		}
+		l.AddCommand(label, line)
 	}
 	return l.Write(w)
 }
 
-// shellLine returns the command of a problem for a configuration as a line for a shell in
-// this process's directory.
-func shellLine(p *setup.Problem, c assay.Config) string {
-	here, err := os.Getwd()
-	if err != nil {
-		here = p.Definition.Dir
+// preview returns the line that runs a configuration; ok is false if no command is all of a run.
+func preview(p *setup.Problem, c assay.Config) (line string, ok bool) {
+	if p.Program == nil || p.Definition.App != "" {
+		return "", false
 	}
-	return result.CommandLine(p.Argv(c), p.Environment(c), p.Definition.Dir, here)
+	r := result.NewRecipe(p.Definition, p.Program, c, here(p))
+	return r.Line(), r.Alone()
+}
+
+// here returns where the commands of a problem are to be used that this process prints.
+func here(p *setup.Problem) result.Place {
+	return result.Place{
+		Here:   workingDirectory(p.Definition.Dir),
+		Folder: func(s *assay.Setup) string { return setup.SetupFolder(p.Definition, s) },
+	}
+}
+
+// workingDirectory returns the working directory of this process, or another one if it is not known.
+func workingDirectory(or string) string {
+	if dir, err := os.Getwd(); err == nil {
+		return dir
+	}
+	return or
 }

@@ -23,7 +23,7 @@ func TestMistakes(t *testing.T) {
 		"tune nix.yaml":                              "nix.yaml: no such file or directory",
 		"tune t.yaml --trials 0":                     "--trials 0: a whole number >= 1 is needed",
 		"tune t.yaml --parallel 0":                   "--parallel 0: a whole number >= 1 is needed",
-		"tune t.yaml --check -1":                     "--check -1: at least 0",
+		"tune t.yaml --check -1":                     "--check -1: write auto, a number of pairs, or none",
 		"tune t.yaml --budget soon":                  `--budget soon: "soon" is not a duration`,
 		"tune t.yaml --interval -1s":                 `--interval -1s: "-1s" is not a duration`,
 		"tune t.yaml --repeat x":                     `--repeat x: "x" is not a number`,

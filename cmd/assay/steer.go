@@ -224,7 +224,8 @@ func attach(
 			return fmt.Errorf("study %s has ended: %s", st.Study, d.Study.Why)
 		}
 	}
-	return tell(s, p, st.Study, res, asJSON)
+	_, err = tell(s, p, st.Study, res, asJSON)
+	return err
 }
 
 // listHosted prints the studies of a server.

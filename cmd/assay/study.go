@@ -73,6 +73,7 @@ func studyCommand(s streams) *cobra.Command {
 		c.Flags().BoolVar(&f.json, "json", false, "print JSON, one object a line where there are several")
 	}
 	front := frontCommand(s, f, add)
+	applyCommand(s, f, add)
 	export := add("export STUDY", "write the trials for other tools", cobra.ExactArgs(1),
 		func(ctx context.Context, h *setup.Store, args []string) error {
 			return exportStudy(ctx, s.out, h, args[0], f.format)
@@ -155,10 +156,10 @@ func (f *studyFlags) complete(cmd *cobra.Command, args []string, _ string) ([]st
 
 func listStudies(ctx context.Context, w io.Writer, h *setup.Store, asJSON bool) error {
 	t := report.NewTable(palette(w), "study", ">trials", ">done", ">stopped", ">failed", ">outside limits",
-		">best", "objective", ">spent", "last run")
+		">best", "gain", "objective", ">spent", "last run")
 	t.Width = columns(w)
 	t.Wrap("study")
-	t.Spare("last run", "spent", "trials", "objective")
+	t.Spare("last run", "gain", "spent", "trials", "objective")
 	for sum, err := range h.Summaries(ctx, "", 0) {
 		if err != nil {
 			return err
@@ -181,6 +182,8 @@ func listStudies(ctx context.Context, w io.Writer, h *setup.Store, asJSON bool) 
 		if l.Best != nil {
 			best = report.Metric(*l.Best, r.Goal.Unit)
 		}
+		gain, _, _ := strings.Cut(l.Gain, " [")
+		gain, _, _ = strings.Cut(gain, ": ")
 		switch {
 		case r.Definition.HalfImport(sum):
 			last = "half imported"
@@ -196,7 +199,7 @@ func listStudies(ctx context.Context, w io.Writer, h *setup.Store, asJSON bool) 
 			continue
 		}
 		t.Add(l.Study, fmt.Sprint(l.Trials), fmt.Sprint(l.Done), fmt.Sprint(l.Censored), fmt.Sprint(l.Failed),
-			fmt.Sprint(outside), best, l.Objective, report.Seconds(l.Spent), last)
+			fmt.Sprint(outside), best, gain, l.Objective, report.Seconds(l.Spent), last)
 	}
 	switch {
 	case asJSON:
@@ -214,6 +217,7 @@ func showStudy(ctx context.Context, w io.Writer, h *setup.Store, name string, as
 	if err != nil {
 		return err
 	}
+	r.Here = workingDirectory("")
 	out, err := r.Shown(ctx)
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -32,7 +33,7 @@ type tuneFlags struct {
 	defaults  []string
 	on        string
 	keep      []string
-	check     int
+	check     string
 	pin       bool
 	keys      keyFlags
 
@@ -40,6 +41,9 @@ type tuneFlags struct {
 	store  string
 	dryRun bool
 	json   bool
+	// require is the gain that is required, in per cent; "" for none.
+	require string
+	taken   int // arguments that belong to it
 
 	remote remoteFlags
 	detach bool
@@ -75,14 +79,18 @@ no, none, default or empty. Running the same study again resumes it.`,
 	fl.StringArrayVar(&f.metrics, "metric", nil, "`NAME=SOURCE`: "+assay.SourceForms())
 	fl.StringVar(&f.on, "on", "",
 		"what makes the runs: "+listed(setup.Runners())+", or the file of a batch system (default local, or table for a recorded one)")
-	fl.IntVar(&f.check, "check", 5,
-		"pairs of runs at the end that compare the best with the first configuration; 0 for none")
+	fl.StringVar(&f.check, "check", "auto",
+		"pairs of runs at the end that compare the best with the first configuration: auto for as many as it takes to tell "+
+			"(within a fifth of the time budget), a number, or none")
 	fl.BoolVar(&f.pin, "pin", true, "keep runs off the tool's own processor where there are 4 or more")
 	fl.StringArrayVar(&f.keep, "keep", nil, "`NAME=VALUE` that is never pruned")
 	fl.StringVar(&f.study, "study", "", "name of the study (default: the file's name or the program's)")
 	fl.StringVar(&f.store, "store", "", "where studies are kept: a `path`, or memory (default in $XDG_STATE_HOME/assay)")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "say what would be done, and do nothing")
 	fl.BoolVar(&f.json, "json", false, "print the result as one JSON object")
+	fl.StringVar(&f.require, "require-gain", "",
+		"exit with code 5 if no gain of at least this `percentage` is shown; any gain without a value")
+	fl.Lookup("require-gain").NoOptDefVal = "0"
 	f.remote.add(cmd)
 	fl.BoolVar(&f.detach, "detach", false,
 		"do not wait for the study; with a batch system, the jobs go on when this command is ended")
@@ -95,12 +103,13 @@ no, none, default or empty. Running the same study again resumes it.`,
 	choices(cmd, "search", setup.Names(setup.Searchers())...)
 	choices(cmd, "stop", setup.Names(setup.Stoppers())...)
 	choices(cmd, "on", setup.Names(setup.Runners())...)
+	choices(cmd, "check", "auto", "none")
 	choices(cmd, "repeat", "auto")
 	choices(cmd, "prior", "auto", "none")
 	group(
 		cmd,
 		flagGroup{"What is varied", []string{"param", "default", "where"}},
-		flagGroup{"What is good", []string{"minimize", "maximize", "subject-to", "metric", "target"}},
+		flagGroup{"What is good", []string{"minimize", "maximize", "subject-to", "metric", "target", "require-gain"}},
 		flagGroup{"How long", []string{"budget", "trials", "gain", "timeout"}},
 		flagGroup{"How a run is made", []string{
 			"setup", "prepare", "cleanup", "verify", "warmup", "shell", "on", "parallel", "pin",
@@ -116,6 +125,10 @@ no, none, default or empty. Running the same study again resumes it.`,
 
 // run is the command: read, check, tune, and report.
 func (f *tuneFlags) run(cmd *cobra.Command, s streams, args []string) error {
+	required, args, err := f.required(cmd, args)
+	if err != nil {
+		return err
+	}
 	def, err := f.load(cmd, s.err, args)
 	if err != nil {
 		return err
@@ -135,7 +148,11 @@ func (f *tuneFlags) run(cmd *cobra.Command, s streams, args []string) error {
 	if cmd.Flags().Changed("spool") && !inBatch {
 		return usagef("--spool is for jobs of a batch system: --on %s, or --on FILE of one", setup.Slurm)
 	}
-	sd, err := f.open(cmd.Context(), s, def, setup.Options{Pin: f.pin, Check: f.check, Spool: f.spool})
+	pairs, err := f.pairs()
+	if err != nil {
+		return err
+	}
+	sd, err := f.open(cmd.Context(), s, def, setup.Options{Pin: f.pin, Check: pairs, Spool: f.spool})
 	if err != nil {
 		return err
 	}
@@ -149,19 +166,82 @@ func (f *tuneFlags) run(cmd *cobra.Command, s streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := tell(s, sd.Problem, sd.Name, res, f.json); err != nil || res.EndedBy != "interrupt" {
+	out, err := tell(s, sd.Problem, sd.Name, res, f.json)
+	switch {
+	case err != nil:
 		return err
+	case res.EndedBy == "interrupt":
+		return interrupted(s.err, which)
+	case f.require != "":
+		return requireGain(s.err, out, required)
 	}
-	return interrupted(s.err, which)
+	return nil
+}
+
+// pairs returns the number of pairs of runs at the end, or setup.AutoCheck.
+func (f *tuneFlags) pairs() (int, error) {
+	switch f.check {
+	case "auto":
+		return setup.AutoCheck, nil
+	case "none":
+		return 0, nil
+	}
+	n, err := strconv.Atoi(f.check)
+	if err != nil || n < 0 {
+		return 0, usagef("--check %s: write auto, a number of pairs, or none", f.check)
+	}
+	return n, nil
+}
+
+// required returns the gain that is required, as a share, and the arguments without it: --require-gain 10 is
+// --require-gain=10.
+func (f *tuneFlags) required(cmd *cobra.Command, args []string) (share float64, rest []string, err error) {
+	if f.require == "" {
+		return 0, args, nil
+	}
+	text := f.require
+	before := args
+	if n := cmd.ArgsLenAtDash(); n >= 0 {
+		before = args[:n]
+	}
+	isNumber := func(s string) bool { return s != "" && strings.Trim(s, "0123456789.%") == "" }
+	if i := slices.IndexFunc(before, isNumber); i >= 0 && text == "0" {
+		text, args, f.taken = args[i], slices.Concat(args[:i], args[i+1:]), 1
+	}
+	x, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
+	if err != nil || x < 0 || x >= 1e6 {
+		return 0, nil, usagef("--require-gain %s: write per cent, such as 10", text)
+	}
+	return x / 100, args, nil
+}
+
+// requireGain returns the exit code of a study that has not shown a gain of at least a share.
+func requireGain(w io.Writer, out *result.Story, share float64) error {
+	a := out.Answer
+	if a != nil && a.Shown && a.Least >= share {
+		return nil
+	}
+	gain := "a study with several objectives has none"
+	if a != nil {
+		gain = a.Gain
+	}
+	text := "a gain is required"
+	if share > 0 {
+		text = fmt.Sprintf("a gain of at least %s %% is required", report.Number(100*share, 4))
+	}
+	fmt.Fprintf(w, "assay: %s: %s\n", text, gain)
+	return &exitError{codeUnknown}
 }
 
 // tell prints what a study came to; the error says that it found nothing.
-func tell(s streams, p *setup.Problem, name string, res study.Result, asJSON bool) error {
-	out := story(p, name, res)
-	var err error
-	if asJSON {
+func tell(s streams, p *setup.Problem, name string, res study.Result, asJSON bool) (*result.Story, error) {
+	out, err := story(p, name, res)
+	switch {
+	case err != nil:
+		return nil, err
+	case asJSON:
 		err = writeJSON(s.out, out.Outcome)
-	} else {
+	default:
 		out.Width = columns(s.out)
 		err = out.Write(s.out)
 	}
@@ -169,25 +249,17 @@ func tell(s streams, p *setup.Problem, name string, res study.Result, asJSON boo
 		out.WriteFailures(s.err)
 		err = &exitError{codeNoResult}
 	}
-	return err
+	return out, err
 }
 
 // story returns what a study came to.
-func story(p *setup.Problem, name string, r study.Result) *result.Story {
-	o := &result.Story{
-		Outcome: result.NewOutcome(name, p.Space, p.Goal, r), Result: r,
-		Space: p.Space, Goal: p.Goal, Simulated: p.Table != nil, Default: len(p.First) > 0,
-	}
-	if p.Program == nil || p.Definition.App != "" { // nothing that can be run here
-		return o
-	}
-	o.Command = func(c assay.Config) string { return shellLine(p, c) }
-	o.Beside = func(c assay.Config) string { return result.Beside(p.Program, c) }
-	if o.Best != nil {
+func story(p *setup.Problem, name string, r study.Result) (*result.Story, error) {
+	o, err := result.NewStory(name, p.Definition, p.Space, p.Goal, r, here(p))
+	if err == nil && o.Best != nil && o.Command != nil {
 		c := r.Best.Config
 		o.Best.Command, o.Best.Dir, o.Best.Env = p.Argv(c), p.Definition.Dir, p.Environment(c)
 	}
-	return o
+	return o, err
 }
 
 // open returns the study of a definition, ready to run.
@@ -240,7 +312,7 @@ func (f *tuneFlags) describe(w io.Writer, def *spec.Study) error {
 
 // load reads the study file, if there is one, with the flags over it.
 func (f *tuneFlags) load(cmd *cobra.Command, warn io.Writer, args []string) (*spec.Study, error) {
-	dash := cmd.ArgsLenAtDash()
+	dash := cmd.ArgsLenAtDash() - f.taken
 	files, command := args, []string(nil)
 	if dash >= 0 {
 		files, command = args[:dash], args[dash:]
@@ -311,8 +383,6 @@ func (f *tuneFlags) apply(cmd *cobra.Command, st *spec.Study, command []string) 
 		st.Metrics = append(st.Metrics, m)
 	}
 	switch {
-	case f.check < 0:
-		return usagef("--check %d: at least 0", f.check)
 	case given("minimize") && given("maximize"):
 		return usagef("--minimize and --maximize exclude each other (in a study file both make a front: objective)")
 	case given("minimize") || given("maximize"):

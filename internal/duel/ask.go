@@ -33,32 +33,6 @@ func noise(a, b []float64) float64 {
 
 func normal(p float64) float64 { return distuv.UnitNormal.Quantile(p) }
 
-// power is how often a difference is to be found.
-const power = 0.95
-
-// pairsFor returns the number of pairs of the first look at which a difference of gap,
-// on the scale of logarithms, is told in 95 of 100 cases, with an error of total on its
-// side over all looks. It is huge where the noise is not known or the gap is 0.
-//
-// The half-width of the interval at the i-th look is z(error of the look)·noise/√n, and
-// the estimate is off by z(0.95)·noise/√n in 1 of 20.
-func pairsFor(noise, gap, total float64) int {
-	const huge = 1 << 30
-	if math.IsNaN(noise) || gap <= 0 {
-		return huge
-	}
-	for i, n := 1, firstLook; n < huge; i, n = i+1, nextLook(n) {
-		e := errorOf(total, i)
-		if e < math.Exp2(-float64(n)) {
-			continue // a rank test of so few shows nothing
-		}
-		if (normal(1-e)+normal(power))*noise/math.Sqrt(float64(n)) <= gap {
-			return n
-		}
-	}
-	return huge
-}
-
 // gap returns the difference, on the scale of logarithms, that is to be told: what is
 // meant to be found, and what an equal command is to be passed by.
 func (d *Duel) gap() (find, tell float64) {
@@ -77,7 +51,7 @@ func (d *Duel) gap() (find, tell float64) {
 func (r *Result) ask(d *Duel, a, b []float64, total float64) {
 	find, tell := d.gap()
 	r.noise = noise(a, b)
-	r.finds, r.asks = pairsFor(r.noise, find, total), pairsFor(r.noise, tell, total)
+	r.finds, r.asks = stats.PairsFor(r.noise, find, total), stats.PairsFor(r.noise, tell, total)
 }
 
 // advise says what would help a comparison that is not decided. cpuA and cpuB are the
@@ -96,7 +70,7 @@ func (r *Result) advise(d *Duel, cpuA, cpuB []float64, total float64) {
 			}
 		}
 		tell = min(tell, math.Abs(math.Log1p(*r.Change)-math.Log1p(limit)))
-		r.Needs = pairsFor(r.noise, tell, total)
+		r.Needs = stats.PairsFor(r.noise, tell, total)
 	}
 	more := ""
 	if r.Needs = roundUp(r.Needs); r.Needs <= 100*maxAsked {
@@ -109,7 +83,7 @@ func (r *Result) advise(d *Duel, cpuA, cpuB []float64, total float64) {
 	if d.Metric == "elapsed" {
 		if n := noise(cpuA, cpuB); 2*n < r.noise {
 			r.Advice = append(r.Advice, fmt.Sprintf("wall time cannot decide this here: use --metric cpu, which varies "+
-				"by %s (about %d pairs), unless it is waiting that differs", percent(n), pairsFor(n, tell, total)))
+				"by %s (about %d pairs), unless it is waiting that differs", percent(n), stats.PairsFor(n, tell, total)))
 			return
 		}
 	}

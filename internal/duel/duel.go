@@ -20,6 +20,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/stats"
 )
 
 // A Duel is a benchmark: commands that are compared with the first of them.
@@ -56,23 +57,12 @@ type Command struct {
 	Job  assay.Job
 }
 
-// A look is a moment at which it is asked whether a duel can tell.
 const (
-	// firstLook is after how many rounds: at 0.975 a rank test of fewer than 7 pairs
-	// shows nothing.
-	firstLook = 8
 	// maxAsked is the most rounds that a duel asks for by itself: the 11th look.
 	maxAsked = 454
 	// hopelessAt is how many times more than that a noise needs which is given up at.
 	hopelessAt = 10
 )
-
-// nextLook returns the number of rounds of the look after the one at n rounds.
-func nextLook(n int) int { return n * 3 / 2 }
-
-// errorOf returns the error of the i-th look, from 1: the errors of all looks together
-// are at most total, whenever they are taken.
-func errorOf(total float64, i int) float64 { return total / float64(i*(i+1)) }
 
 // Run runs rounds until every comparison is decided, or the rounds or the budget are
 // spent, or Drain is closed. In a round each command that is still of interest runs
@@ -112,7 +102,7 @@ func (d *Duel) Run(ctx context.Context) ([]Result, error) {
 		}
 		return open
 	}
-	for next := firstLook; ; {
+	for next := stats.FirstLook; ; {
 		if d.spent(rounds) {
 			break
 		}
@@ -127,7 +117,7 @@ func (d *Duel) Run(ctx context.Context) ([]Result, error) {
 			if look(false) == 0 || d.enough(results, rounds, looks) {
 				return results, nil
 			}
-			next = nextLook(next)
+			next = stats.NextLook(next)
 		}
 	}
 	look(true)

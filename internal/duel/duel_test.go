@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/stats"
 )
 
 // A fake runs commands in no time: each takes what its name says in takes, with some
@@ -88,13 +89,13 @@ func TestTellsEarly(t *testing.T) {
 	told := 0
 	d.Notify = func(pairs, _ int) { told = pairs }
 	r := run(t, d)
-	if r.Verdict != "less" || !r.Early || r.Pairs != firstLook || r.Looks != 1 || told != firstLook {
+	if r.Verdict != "less" || !r.Early || r.Pairs != stats.FirstLook || r.Looks != 1 || told != stats.FirstLook {
 		t.Errorf("%+v, %d told", r, told)
 	}
 	if *r.Change > -0.45 || *r.Change < -0.55 || *r.CI[0] > *r.Change || *r.CI[1] < *r.Change || r.Level != 0.975 {
 		t.Errorf("change %v in [%v, %v] of level %v", *r.Change, *r.CI[0], *r.CI[1], r.Level)
 	}
-	if len(f.ran) != 2+2*firstLook {
+	if len(f.ran) != 2+2*stats.FirstLook {
 		t.Errorf("runs %s", f.ran)
 	}
 	if r.A.Command[0] != "a" || r.B.Median > 0.6 || r.B.Median < 0.4 || *r.A.CV > 0.1 {

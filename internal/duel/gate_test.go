@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/stats"
 )
 
 func TestParseGate(t *testing.T) {
@@ -130,7 +131,7 @@ func TestSteadyValues(t *testing.T) {
 	for b, want := range map[float64]Outcome{1: Passed, 1.02: Passed, 1.05: Failed, 0.5: Passed} {
 		d, _ := fresh(1, b, 0)
 		d.Pairs, d.Gate = 0, gate(t, "slower > 3%")
-		if r := run(t, d); r.Outcome != want || r.Pairs != firstLook {
+		if r := run(t, d); r.Outcome != want || r.Pairs != stats.FirstLook {
 			t.Errorf("%v against 1: %q after %d pairs, want %q", b, r.Outcome, r.Pairs, want)
 		}
 	}

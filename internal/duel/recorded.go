@@ -139,7 +139,7 @@ func (s Recorded) advise(r *Result, a, b []float64, total float64, bounded bool)
 	}
 	// Of equally many on both sides: the error falls with their root.
 	n := 2 / (1/float64(len(a)) + 1/float64(len(b)))
-	needs := n * math.Pow((normal(1-total)+normal(power))*se/gap, 2)
+	needs := n * math.Pow((normal(1-total)+normal(stats.Power))*se/gap, 2)
 	if needs > 100*maxAsked || math.IsNaN(needs) {
 		return
 	}

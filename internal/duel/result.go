@@ -62,7 +62,7 @@ func (d *Duel) judge(k, look int, last bool) Result {
 	if d.Gate != nil {
 		total = GateError / float64(among)
 	}
-	c := stats.ComparePaired(a, b, stats.CompareOptions{Level: 1 - 2*errorOf(total, look)})
+	c := stats.ComparePaired(a, b, stats.CompareOptions{Level: 1 - 2*stats.LookError(total, look)})
 	r := Result{
 		Benchmark: d.Name, Metric: d.Metric, Goal: "minimize",
 		A: d.side(0, a), B: d.side(k, b),

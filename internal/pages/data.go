@@ -14,7 +14,7 @@ import (
 // A Study is what a page shows of one study.
 type Study struct {
 	*result.Whole
-	Answer  []report.Entry `json:"-"`
+	Words   []report.Entry `json:"-"`
 	Explain *Explained     `json:"explain"` // nil if there is nothing to explain
 	Unknown string         `json:"-"`       // why there is not
 	Noise   *noise.Report  `json:"noise"`   // nil if nothing was repeated

@@ -41,7 +41,7 @@ func Read(ctx context.Context, store result.Store, name string, o Options) (*Stu
 		return nil, err
 	}
 	whole.Trials = whole.Columns()
-	s := &Study{Whole: whole, Answer: whole.Answer(), Price: o.Price}
+	s := &Study{Whole: whole, Words: whole.Lines(), Price: o.Price}
 	s.File, s.IsFile = r.Definition.YAML()
 	s.IsAsked = r.Definition.Asked
 	var trials []assay.Trial

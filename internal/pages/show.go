@@ -23,7 +23,11 @@ var functions = template.FuncMap{
 		if s.Front != nil {
 			return fmt.Sprintf("%d in the front", len(s.Front.Front))
 		}
-		return report.Visible(report.Metric(float64(s.Value), s.Objective.Unit))
+		value := float64(s.Value)
+		if a := s.Whole.Answer; a != nil {
+			value = a.Value
+		}
+		return report.Visible(report.Metric(value, s.Objective.Unit))
 	},
 	"counts": func(s *Study) string {
 		n, rest, _ := strings.Cut(s.Counts.Text(), ": ")
@@ -88,7 +92,7 @@ func (s *Study) config(id int64) string {
 }
 
 // answer returns the answer with lines that go on joined.
-func answer(s *Study) []report.Entry { return merged(s.Answer) }
+func answer(s *Study) []report.Entry { return merged(s.Words) }
 
 // merged joins lines without a label to those before them.
 func merged(of []report.Entry) (out []report.Entry) {
@@ -102,36 +106,8 @@ func merged(of []report.Entry) (out []report.Entry) {
 	return out
 }
 
-// A figure is a number with what it is.
-type figure struct{ Big, What, Tone string }
-
-// gain says by how much the best is better, as the runs at the end have it; nil if nothing was
-// compared.
-func gain(s *Study) *figure {
-	g := s.Gain
-	if g == nil {
-		if s.Best == 0 || s.Best != s.First {
-			return nil
-		}
-		return &figure{"no gain", firstName(s) + " is the best", ""}
-	}
-	change, interval, found := strings.Cut(g.Text(), " [")
-	interval = strings.TrimSuffix(interval, "]")
-	if low, high, ok := strings.Cut(interval, ", "); ok && found {
-		interval = fmt.Sprintf("95 %% interval %s to %s %%", low, high)
-	} else {
-		interval = "no interval"
-	}
-	runs := fmt.Sprintf("than %s; %s, from %d + %d runs in turn", firstName(s), interval, g.Runs, g.Runs)
-	switch {
-	case s.Lucky():
-		return &figure{change + " " + g.Verdict, runs, "bad"}
-	case g.Verdict == "~":
-		return &figure{"no gain shown", fmt.Sprintf("%s against %s; %s, from %d + %d runs in turn", change,
-			firstName(s), interval, g.Runs, g.Runs), ""}
-	}
-	return &figure{change + " " + g.Verdict, runs, "good"}
-}
+// gain says by how much the best is better, in the words of the answer; nil without a gain.
+func gain(s *Study) *result.Figure { return s.Figure() }
 
 // A difference is a parameter at the best and at the first configuration.
 type difference struct{ Name, Best, First, Range string }

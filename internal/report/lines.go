@@ -59,6 +59,9 @@ func (l *Lines) AddCommand(label, line string) {
 
 func (l *Lines) add(label, text string) {
 	label = Visible(label)
+	if Width(label) >= labelWidth { // a text never touches its label
+		label += "  "
+	}
 	fmt.Fprintf(&l.b, "%-*s%s\n", labelWidth, label, text)
 }
 

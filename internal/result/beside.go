@@ -1,6 +1,7 @@
 package result
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/assay-run/assay"
@@ -11,12 +12,8 @@ import (
 // shownBeside is how many runes of each thing beside a command are shown.
 const shownBeside = 60
 
-// Beside says in one line what a run of a configuration has beside its command: "service redis-server
-// --port 7401, prepare ./load"; "" if that is nothing. The environment is not in it, for it is in the
-// command ([CommandLine]).
-func Beside(p *spec.Program, c assay.Config) string { return besideText(p.Beside(c)) }
-
-// besideOf is [Beside] of the study itself, with the placeholders as they are written.
+// besideOf lists in one line the commands and files beside the command of a study, with the placeholders as they are
+// written: "service redis-server --port 7401, prepare ./load"; "" if there are none.
 func besideOf(s *spec.Study) string { return besideText(s.Beside()) }
 
 func besideText(all []spec.Beside) string {
@@ -25,7 +22,7 @@ func besideText(all []spec.Beside) string {
 		if b.Key == "stop" { // the service is named already
 			continue
 		}
-		argv := placeless(b.Argv)
+		argv := inFirstSlot(b.Argv)
 		text := argv[0] // a line for a shell, or a name
 		switch {
 		case len(argv) == 3 && argv[0] == "sh" && argv[1] == "-c":
@@ -44,4 +41,13 @@ func besideText(all []spec.Beside) string {
 		parts = append(parts, key+" "+text)
 	}
 	return strings.Join(parts, ", ")
+}
+
+// inFirstSlot returns texts as they are in the first slot.
+func inFirstSlot(texts []string) []string {
+	out := slices.Clone(texts)
+	for i, t := range out {
+		out[i] = strings.ReplaceAll(t, assay.SlotMark, "1")
+	}
+	return out
 }

@@ -276,7 +276,9 @@ func (o *Story) frontLines(l *report.Lines) {
 		l.Add("", "%s (trial %d%s): %s", valuesText(o.Goal, m.Values), m.ID, medianText(m.Runs), o.Space.Text(m.Config))
 	}
 	l.Add("balanced", "%s (trial %d)", o.Space.Text(o.Result.Best.Config), o.Result.Best.ID)
-	o.repeatedLines(l, o.Space.Text)
+	if passed := passedOver(o.Goal, o.unit, o.Result); len(passed) > 0 {
+		l.Add("passed over", "%s", (&Answer{Passed: passed}).passedText())
+	}
 }
 
 func plural(n int, one, many string) string {

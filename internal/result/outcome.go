@@ -1,10 +1,8 @@
 package result
 
 import (
-	"math"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/stats"
 	"github.com/assay-run/assay/study"
 )
 
@@ -18,6 +16,8 @@ type Outcome struct {
 	Front      []FrontTrial `json:"front,omitempty"`
 	Best       *Best        `json:"best"` // null if no trial ended well
 	Gain       *Gain        `json:"gain,omitempty"`
+	// Answer is the recommendation; nil if no trial ended well, or with several objectives.
+	Answer *Answer `json:"answer,omitempty"`
 	// Repeated is what became of the runs that were made again; nil if there were none.
 	Repeated *Repeated `json:"repeated,omitempty"`
 	// Refuted are the configurations that failed when they were run again, and are not
@@ -102,16 +102,6 @@ type Counts struct {
 	Withdrawn  int `json:"withdrawn,omitempty"`
 	// Below are those of Infeasible that were run below the full level, and broke no limit.
 	Below int `json:"below_full,omitempty"`
-}
-
-// A Gain compares the best configuration with the first one by runs that the
-// choice of the best did not depend on.
-type Gain struct {
-	First   int64       `json:"first_trial"`
-	Change  float64     `json:"change"`  // (best - first) / |first|, of the metric
-	CI95    [2]*float64 `json:"ci95"`    // null on a side without a bound
-	Runs    int         `json:"runs"`    // of each
-	Verdict string      `json:"verdict"` // "less", "more" or "~"
 }
 
 // NewOutcome returns what a study of that name, space and goal came to. What runs its
@@ -208,30 +198,4 @@ func (c Counts) of(g assay.Goal) Counts {
 		c.Below = c.Infeasible
 	}
 	return c
-}
-
-// NewGain compares the repeated runs of a study. It returns nil if the repeated runs compare nothing.
-func NewGain(g assay.Goal, r study.Result) *Gain {
-	var first, best []float64
-	for _, c := range r.Checks {
-		switch {
-		case c.State != assay.Done:
-		case c.ID == r.First.ID:
-			first = append(first, g.Show(c.Value))
-		case c.ID == r.Best.ID:
-			best = append(best, g.Show(c.Value))
-		}
-	}
-	n := min(len(first), len(best))
-	if n == 0 {
-		return nil
-	}
-	c := stats.CompareShift(first[:n], best[:n], stats.CompareOptions{})
-	if math.IsNaN(c.Change) || math.IsInf(c.Change, 0) {
-		return nil
-	}
-	return &Gain{
-		First: r.First.ID, Change: c.Change, CI95: [2]*float64{assay.Finite(c.Low), assay.Finite(c.High)},
-		Runs: n, Verdict: c.Verdict.String(),
-	}
 }

@@ -30,8 +30,64 @@ type Record struct {
 	Goal       assay.Goal
 	Params     Params
 	Summary    assay.Summary
+	Here       string // the directory in which its commands are to be used, "" if it is not known
 
 	store Store
+}
+
+// A Folders is a Store that knows the folders which setups have made on this machine.
+type Folders interface {
+	// SetupFolder returns the folder of a setup of a study, "" if the setup was not made.
+	SetupFolder(def *spec.Study, s *assay.Setup) string
+}
+
+// Place returns where the commands of the study are to be used.
+func (r *Record) Place() Place {
+	at := Place{Here: r.Here}
+	if f, ok := r.store.(Folders); ok {
+		at.Folder = func(s *assay.Setup) string { return f.SetupFolder(r.Definition, s) }
+	}
+	return at
+}
+
+// story returns the results of the study, from its record.
+func (r *Record) story(came study.Result) (*Story, error) {
+	space, err := assay.NewSpace(r.Params)
+	if err != nil {
+		return nil, err
+	}
+	s, err := NewStory(r.Name, r.Definition, space, r.Goal, came, r.Place())
+	if err == nil {
+		s.Recorded = true
+	}
+	return s, err
+}
+
+// Recipe returns the recipe of a configuration of a trial of the study; ok is false if no command runs it here.
+func (r *Record) Recipe(trial int64, c assay.Config) (recipe Recipe, ok bool, err error) {
+	if len(r.Definition.Command) == 0 || r.Definition.App != "" {
+		return recipe, false, nil
+	}
+	p, err := r.Definition.Program()
+	if err != nil {
+		return recipe, false, err
+	}
+	recipe = NewRecipe(r.Definition, p, c, r.Place())
+	recipe.Study, recipe.Trial = r.Name, trial
+	return recipe, true, nil
+}
+
+// Answer returns the recommendation of the study, and its configuration; nil without a result, or with several objectives.
+func (r *Record) Answer(ctx context.Context) (*Answer, assay.Config, error) {
+	came, err := r.recall(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := r.story(came)
+	if err != nil || s.Answer == nil {
+		return nil, came.Best.Config, err
+	}
+	return s.Answer, s.Answer.of.Config, nil
 }
 
 // Params name the coordinates of stored configurations. They are not a Space: the
@@ -142,17 +198,22 @@ func (r *Record) Table(ctx context.Context) (*assay.Table, error) {
 
 // A Listed is one line of `assay study ls --json`.
 type Listed struct {
-	Study      string    `json:"study"`
-	Trials     int64     `json:"trials"`
-	Done       int64     `json:"done"`
-	Censored   int64     `json:"censored"`
-	Failed     int64     `json:"failed"`
-	Infeasible int64     `json:"infeasible"`
-	Withdrawn  int64     `json:"withdrawn,omitempty"`
-	Objective  string    `json:"objective"`
-	Best       *float64  `json:"best"` // what is recommended: see Record.Listed
-	Spent      float64   `json:"spent_s"`
-	Last       time.Time `json:"last"`
+	Study      string   `json:"study"`
+	Trials     int64    `json:"trials"`
+	Done       int64    `json:"done"`
+	Censored   int64    `json:"censored"`
+	Failed     int64    `json:"failed"`
+	Infeasible int64    `json:"infeasible"`
+	Withdrawn  int64    `json:"withdrawn,omitempty"`
+	Objective  string   `json:"objective"`
+	Best       *float64 `json:"best"` // the value of the recommended configuration
+	// Trial, Runs, Gain and Keep are as in an Answer.
+	Trial int64     `json:"trial,omitempty"`
+	Runs  int       `json:"runs,omitempty"`
+	Gain  string    `json:"gain,omitempty"`
+	Keep  bool      `json:"keep,omitempty"`
+	Spent float64   `json:"spent_s"`
+	Last  time.Time `json:"last"`
 }
 
 // Listed returns the line of the study in a list. The best is what the study recommends: where
@@ -164,23 +225,22 @@ func (r *Record) Listed(ctx context.Context) (Listed, error) {
 		Failed: c[assay.Failed], Infeasible: c[assay.Infeasible], Withdrawn: c[assay.Withdrawn],
 		Objective: GoalText(r.Goal), Spent: r.Summary.Spent.Seconds(), Last: r.Summary.Last,
 	}
-	value, found := r.Summary.Value, r.Summary.Best > 0
-	repeat := r.Definition.Repeat
-	repeated := r.Summary.Checks > 0 || repeat.Runs > 1 || repeat.Auto
-	// Reading the record takes as long as it is, so it is read only where it can say more.
+	value, found := r.Goal.Show(r.Summary.Value), r.Summary.Best > 0
 	if r.Goal.Several() {
 		return l, nil // none of a front is the best
 	}
-	if found && r.Definition.Mode() == spec.ModeCommand && repeated {
-		came, err := r.recall(ctx)
+	l.Trial = r.Summary.Best
+	if found && r.Definition.Mode() != spec.ModeOnline {
+		a, _, err := r.Answer(ctx)
 		if err != nil {
 			return l, err
 		}
-		value, found = came.Best.Value, came.Found
+		if found = a != nil; found {
+			value, l.Trial, l.Runs, l.Gain, l.Keep = a.Value, a.Trial, a.Runs, a.Gain, a.Keep
+		}
 	}
 	if found {
-		v := r.Goal.Show(value)
-		l.Best = &v
+		l.Best = &value
 	}
 	return l, nil
 }
@@ -217,6 +277,7 @@ type Shown struct {
 	Front *Front `json:"front,omitempty"`
 	// Gain, Repeated and Refuted are those of an Outcome.
 	Gain     *Gain     `json:"gain,omitempty"`
+	Answer   *Answer   `json:"answer,omitempty"`
 	Repeated *Repeated `json:"repeated,omitempty"`
 	Refuted  []Refuted `json:"refuted,omitempty"`
 	Workers  []Worker  `json:"workers,omitempty"` // in the order of classes and names
@@ -225,7 +286,7 @@ type Shown struct {
 	Cuts   []assay.Cut  `json:"cuts,omitempty"`
 
 	Found *assay.Trial `json:"-"` // the best trial, nil if there is none
-	came  study.Result // what is shown of it in words
+	story *Story       // nil if the study is tuned on line
 	Curve []float64    `json:"-"` // the best so far, of the metric, after each trial from the first that was done
 }
 
@@ -298,7 +359,10 @@ func (r *Record) come(ctx context.Context, out *Shown) error {
 	if err != nil {
 		return err
 	}
-	out.came, out.Found = came, nil
+	if out.story, err = r.story(came); err != nil {
+		return err
+	}
+	out.Found, out.Answer = nil, out.story.Answer
 	out.EndedBy, out.Why, out.CPUHours = came.EndedBy, came.Why, came.CPUHours
 	out.Queued, out.Ran = came.Queued.Seconds(), came.Ran.Seconds()
 	out.Repeated, out.Refuted = NewRepeated(came), NewRefuted(r.Params.Values, came)

@@ -13,39 +13,20 @@ import (
 	"github.com/assay-run/assay/study"
 )
 
-func TestBetter(t *testing.T) {
-	bounds := func(lo, hi float64) [2]*float64 { return [2]*float64{&lo, &hi} }
-	for _, c := range []struct {
-		g     Gain
-		lower bool
-		want  string
-	}{
-		{Gain{Change: 2.3, CI95: bounds(-0.44, 15)}, true, "230 % worse [1500 % worse, 44 % better]"},
-		{Gain{Change: 1.9}, false, "190 % better"},
-		{Gain{Change: -0.02, CI95: bounds(-0.05, 0)}, true, "2 % better [0 %, 5 % better]"},
-		{Gain{Change: -0.02, CI95: bounds(-0.05, 0.01)}, false, "2 % worse [5 % worse, 1 % better]"},
-	} {
-		if got := c.g.Better(c.lower); got != c.want {
-			t.Errorf("got %q, want %q", got, c.want)
-		}
-	}
-}
-
 // Repeated runs that fail are said: of what was best, which is not recommended, and of the first.
 func TestRepeatedRunsThatFail(t *testing.T) {
 	broken := trial(2, assay.Failed, math.Inf(1), "exit code 7")
 	var b strings.Builder
-	s := story(t, func(s *Story) {
-		s.Result.Refuted = []study.Refuted{{Trial: s.Result.Best, Broken: []assay.Trial{broken}, Runs: 3}}
-		s.Result.Found = false
-		s.Outcome = NewOutcome("x", s.Space, s.Goal, s.Result)
+	s := story(t, "", func(r *study.Result) {
+		r.Refuted = []study.Refuted{{Trial: r.Best, Broken: []assay.Trial{broken}, Runs: 3}}
+		r.Found = false
 	})
 	if err := s.Write(&b); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"best       none: what was best failed when it was run again",
-		"refuted    n=2 (trial 2): run again, 1 of 3 failed: exit code 7\n",
+		"best       none: the best failed when it was run again",
+		"passed over  trial 2: 1 of 3 failed: exit code 7\n",
 	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
@@ -58,19 +39,19 @@ func TestRepeatedRunsThatFail(t *testing.T) {
 	}
 
 	b.Reset()
-	s = story(t, func(s *Story) {
+	s = story(t, ", default: 1", func(r *study.Result) {
 		first := trial(1, assay.Failed, math.Inf(1), "exit code 9")
-		s.Result.Checks = []assay.Trial{first, s.Result.Best, first}
-		s.Result.Short = "of the time budget 1s was left, less than a run takes"
-		s.Default = true
-		s.Outcome = NewOutcome("x", s.Space, s.Goal, s.Result)
+		r.Checks = []assay.Trial{first, r.Best, first}
+		r.Short = "of the time budget 1 s was left, less than a run takes"
 	})
 	if err := s.Write(&b); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"refuted    the default, run again: 2 of 2 failed: exit code 9\n",
-		"gain       not known: the best was not compared with the default, since of the time budget 1s was left",
+		"passed over  the default, run again: 2 of 2 failed: exit code 9\n",
+		"best       keep the default: n=1\n",
+		"gain       not shown: 50 % faster in 1 + 1 runs, too few for an interval\n",
+		"           fewer pairs than were wanted: of the time budget 1 s was left",
 	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
@@ -123,8 +104,7 @@ func TestShownHasTheGain(t *testing.T) {
 		t.Errorf("listed %+v, %v; recommended %v", l, err, out.Best.Value)
 	}
 	for _, want := range []string{
-		"(trial 2), median of 6 runs", "less than the default (5 + 5 more runs)",
-		"refuted    n=3 (trial 3): run again, 1 of 1 failed: exit code 7",
+		"median of 6 runs (trial 2)\n", "% faster [", "], 5 pairs\n", "passed over  trial 3: 1 of 2 failed: exit code 7\n",
 	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())

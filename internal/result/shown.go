@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/assay-run/assay"
@@ -20,53 +19,16 @@ func (r *Record) WriteShown(w io.Writer, width int, out Shown, learner *costmode
 	l := report.Lines{Width: width}
 	l.Add("study", "%s, made %s", r.Name, r.Summary.Created.Local().Format("2006-01-02 15:04"))
 	r.describe(&l)
-	l.Add("trials", "%s", out.Trials.Text())
 	for _, limit := range out.Limits {
 		if limit.Broken > 0 {
 			l.Add("outside", "%d of %d runs break %s", limit.Broken, limit.Measured, limit.Limit)
 		}
 	}
-	l.Add("time", "%s spent", report.Seconds(out.Spent))
 	if most := r.Definition.Budget.CPUHours; most > 0 {
-		l.Add("hours", "%s of %s hours of processors", report.Number(out.CPUHours, 3), report.Number(most, 3))
-	} else if out.CPUHours > 0 {
-		l.Add("hours", "%s hours of processors", report.Number(out.CPUHours, 3))
+		l.Add("budget", "%s hours of processors", report.Number(most, 3))
 	}
-	addQueue(&l, out.Queued, out.Ran)
 	if r.Definition.HalfImport(r.Summary) {
 		l.Add("half", "the import of its table did not end: the same assay study import goes on with it")
-	}
-	if out.EndedBy != "" {
-		l.Add("ended by", "%s", (&Outcome{EndedBy: out.EndedBy, Why: out.Why}).ending())
-	}
-	if f := out.Front; f != nil && len(f.Front) > 0 {
-		l.Add("front", "%s, hypervolume %s %%: assay study front %s", plural(len(f.Front), "one trial", "%d trials"),
-			report.Number(100*f.Hypervolume, 3), report.ShellQuote([]string{r.Name}))
-		for _, m := range f.Front {
-			if m.Trial == f.Balanced {
-				var values []float64
-				for _, o := range r.Goal.Objectives() {
-					values = append(values, o.Show(m.Values[o.Metric]))
-				}
-				l.Add("balanced", "%s", r.Params.Text(m.trial.Config))
-				l.Add("", "%s (trial %d%s)", valuesText(r.Goal, values), m.Trial, medianText(m.Runs))
-			}
-		}
-	} else if best := out.Found; best != nil {
-		l.Add("best", "%s", r.Params.Text(best.Config))
-		l.Add("", "%s %s (trial %d)%s", r.Goal.Metric, report.Metric(out.Best.Value, r.Goal.Unit), best.ID,
-			out.Best.median())
-	}
-	if len(out.came.Trials) > 0 {
-		s := Story{
-			Outcome: Outcome{Gain: out.Gain, Repeated: out.Repeated, Refuted: out.Refuted, Best: out.Best},
-			Result:  out.came, Goal: r.Goal,
-			Default: slices.ContainsFunc(r.Definition.Params, func(p spec.Param) bool { return p.Default != nil }),
-		}
-		if out.Best != nil && out.Front == nil {
-			s.gainLine(&l)
-		}
-		s.repeatedLines(&l, r.Params.Text)
 	}
 	workerLines(&l, out.Workers)
 	r.describePrior(&l, out.Cuts)
@@ -75,7 +37,50 @@ func (r *Record) WriteShown(w io.Writer, width int, out Shown, learner *costmode
 	} else if len(out.Curve) > 1 {
 		l.Add("progress", "%s", report.Spark(out.Curve, l.Room(60)))
 	}
+	out.answerLines(&l, r)
 	return l.Write(w)
+}
+
+// answerLines writes the results of the study.
+func (o *Shown) answerLines(l *report.Lines, r *Record) {
+	s := o.story
+	if s == nil { // it is tuned on line
+		if best := o.Found; best != nil {
+			l.Add("best", "%s", r.Params.Text(best.Config))
+			l.Add(r.Goal.Metric, "%s (trial %d)", report.Metric(o.Best.Value, r.Goal.Unit), best.ID)
+		}
+		l.Add("trials", "%s", o.Trials.Text())
+		l.Add("spent", "%s", report.Seconds(o.Spent))
+		return
+	}
+	s.Trials = o.Trials // those that have not ended among them
+	switch f := o.Front; {
+	case f != nil && len(f.Front) > 0:
+		o.frontLines(l, r)
+	case len(s.Result.Trials) > 0:
+		s.answerLines(l)
+	}
+	s.spentLines(l)
+}
+
+// frontLines describes the front.
+func (o *Shown) frontLines(l *report.Lines, r *Record) {
+	f := o.Front
+	l.Add("front", "%s, hypervolume %s %%: assay study front %s", plural(len(f.Front), "one trial", "%d trials"),
+		report.Number(100*f.Hypervolume, 3), report.ShellQuote([]string{r.Name}))
+	for _, m := range f.Front {
+		if m.Trial == f.Balanced {
+			var values []float64
+			for _, g := range r.Goal.Objectives() {
+				values = append(values, g.Show(m.Values[g.Metric]))
+			}
+			l.Add("balanced", "%s", r.Params.Text(m.trial.Config))
+			l.Add("", "%s (trial %d%s)", valuesText(r.Goal, values), m.Trial, medianText(m.Runs))
+		}
+	}
+	if len(o.Refuted) > 0 {
+		l.Add("passed over", "%s", (&Answer{Passed: passedOver(r.Goal, r.Definition.Unit, o.story.Result)}).passedText())
+	}
 }
 
 // describe says what the study is.

@@ -65,7 +65,7 @@ func TestWriteShown(t *testing.T) {
 	for _, want := range []string{
 		"study      s, made ", "command    p ", "parameters n: int 1..9\n           elapsed: ", "where      n < 9\n",
 		"objective  minimize elapsed\n", "subject to max_rss <= 1e9\n", "search     random, early stopping: auto, seed 4\n",
-		"best       n=6 elapsed=b r=1.5\n           elapsed 5 s (trial 6)\n", "and 2 more\n", "progress   ",
+		"best       n=6 elapsed=b r=1.5\nelapsed    5 s (trial 6)\n", "and 2 more\n", "progress   ",
 		"pruned     n=7,8 by h (correlation 0.90, alpha 0.50): nothing with it reached 2 s there; slow\n",
 		"           n=7 is back: no longer (h)\n",
 	} {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/report"
-	"github.com/assay-run/assay/stats"
+	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/study"
 )
 
@@ -21,12 +21,38 @@ type Story struct {
 	Simulated bool // the time is that of a recorded table
 	Default   bool // the first configuration is the one that the program has now
 	Recorded  bool // it is told from the record, which knows nothing of the tool's own overhead
-	// Command returns what runs a configuration, as a line for a shell; nil if no
-	// command is run.
+	// Command returns a line for a shell that runs a configuration, see [Recipe.Line]; nil if no command is run.
 	Command func(assay.Config) string
-	// Beside says what a run of a configuration has beside that, as [Beside] does; nil for nothing.
-	Beside func(assay.Config) string
-	Width  int // of the terminal that it is written to, 0 for none
+	Width   int // of the terminal that it is written to, 0 for none
+
+	unit func(metric string) string
+}
+
+// NewStory returns the results of a study of a definition. at is where the command that it recommends is to be used.
+func NewStory(name string, def *spec.Study, space *assay.Space, goal assay.Goal, r study.Result, at Place) (*Story, error) {
+	declared := slices.ContainsFunc(def.Params, func(p spec.Param) bool { return p.Default != nil })
+	o := &Story{
+		Outcome: NewOutcome(name, space, goal, r), Result: r, Space: space, Goal: goal, Simulated: def.Replay != nil, Default: declared, unit: def.Unit,
+	}
+	if len(def.Command) > 0 && def.App == "" {
+		p, err := def.Program()
+		if err != nil {
+			return nil, err
+		}
+		o.Command = func(c assay.Config) string {
+			recipe := NewRecipe(def, p, c, at)
+			recipe.Study = name
+			return recipe.Line()
+		}
+	}
+	if o.Best == nil || goal.Several() {
+		return o, nil
+	}
+	o.Answer = newAnswer(basis{space.Values, def.Unit, declared, def.Replay != nil}, goal, r)
+	if o.Command != nil {
+		o.Answer.Run = o.Command(o.Answer.of.Config)
+	}
+	return o, nil
 }
 
 // Write writes the result for people.
@@ -35,39 +61,77 @@ func (o *Story) Write(w io.Writer) error { return o.lines().Write(w) }
 // lines returns the result for people.
 func (o *Story) lines() *report.Lines {
 	l := report.Lines{Width: o.Width}
+	o.answerLines(&l)
+	o.spentLines(&l)
+	return &l
+}
+
+// answerLines writes the answer.
+func (o *Story) answerLines(l *report.Lines) {
 	switch {
 	case o.Best == nil && len(o.Refuted) > 0:
-		l.Add("best", "none: what was best failed when it was run again, and nothing else was run again with success")
-		o.repeatedLines(&l, o.Space.Text)
+		l.Add("best", "none: the best failed when it was run again, and nothing else was run again with success")
+		l.Add("passed over", "%s", (&Answer{Passed: passedOver(o.Goal, o.unit, o.Result)}).passedText())
 	case o.Best == nil:
 		l.Add("best", "none: no trial ran to its end within the limits")
 	case o.Goal.Several():
-		o.frontLines(&l)
+		o.frontLines(l)
 		if o.Command != nil {
-			l.AddCommand("command", o.Command(o.Result.Best.Config))
-			if o.Beside != nil {
-				addBeside(&l, o.Beside(o.Result.Best.Config))
-			}
+			l.AddCommand("run", o.Command(o.Result.Best.Config))
 		}
 	default:
-		l.Add("best", "%s", o.Space.Text(o.Result.Best.Config))
-		of := fmt.Sprintf("trial %d of %d", o.Best.Trial, o.Trials.Total)
-		l.Add(o.Objective.Metric, "%s (%s)%s", report.Metric(o.Best.Value, o.Objective.Unit), of, o.Best.median())
-		o.gainLine(&l)
-		o.repeatedLines(&l, o.Space.Text)
-		if o.Command != nil {
-			label, config := "command", o.Result.Best.Config
-			if o.worse() {
-				label, config = "keep", o.Result.First.Config
-			}
-			l.AddCommand(label, o.Command(config))
-			if o.Beside != nil {
-				addBeside(&l, o.Beside(config))
-			}
-		}
+		o.recommended(l)
 	}
+}
+
+// recommended writes the answer of a study with one objective.
+func (o *Story) recommended(l *report.Lines) {
+	a := o.Answer
+	text := o.Space.Text(a.of.Config)
+	if a.Keep {
+		text = "keep " + o.first() + ": " + text
+	}
+	l.Add("best", "%s", text)
+	l.Add(o.Objective.Metric, "%s", o.valueText(a.Value, a.Runs, a.Trial))
+	l.Add("gain", "%s", a.Gain)
+	if r := o.Repeated; r != nil && r.Short != "" && a.Trial != o.Result.Best.ID {
+		l.Add("", "fewer pairs than were wanted: %s", r.Short)
+	}
+	if c := a.Candidate; c != nil {
+		l.Add("candidate", "%s: %s", o.Space.Text(o.Result.Best.Config), o.valueText(c.Value, c.Runs, c.Trial))
+	}
+	for _, k := range a.Limits {
+		l.Add("limit", "%s", k.Text)
+	}
+	if o.Command != nil {
+		l.AddCommand("run", a.Run)
+	}
+	if len(a.Passed) > 0 {
+		l.Add("passed over", "%s", a.passedText())
+	}
+	if r := o.Repeated; r != nil && r.First.broken() > 0 && !slices.ContainsFunc(o.Refuted,
+		func(x Refuted) bool { return x.Trial == o.Result.First.ID }) {
+		l.Add("passed over", "%s, run again: %s", o.first(), r.First.Text())
+	}
+}
+
+// valueText returns "272 ms, median of 18 runs (trial 3)".
+func (o *Story) valueText(value float64, runs int, trial int64) string {
+	return fmt.Sprintf("%s%s (trial %d)", report.Metric(value, o.Objective.Unit), medianOf(runs), trial)
+}
+
+// medianOf returns ", median of 7 runs", or "" of one run.
+func medianOf(runs int) string {
+	if runs < 2 {
+		return ""
+	}
+	return fmt.Sprintf(", median of %d runs", runs)
+}
+
+// spentLines writes the cost of the study, and the reason of its end.
+func (o *Story) spentLines(l *report.Lines) {
 	l.Add("trials", "%s", o.Trials.Text())
-	spent := report.Seconds(o.Spent) + " spent"
+	spent := report.Seconds(o.Spent)
 	if o.Simulated {
 		spent += " in simulated time"
 	}
@@ -83,11 +147,11 @@ func (o *Story) lines() *report.Lines {
 	if !o.Recorded {
 		spent += ", " + report.Seconds(o.Overhead) + " own overhead"
 	}
-	l.Add("time", "%s", spent)
+	l.Add("spent", "%s", spent)
 	if o.CPUHours > 0 {
 		l.Add("hours", "%s hours of processors", report.Number(o.CPUHours, 3))
 	}
-	addQueue(&l, o.Queued, o.Ran)
+	addQueue(l, o.Queued, o.Ran)
 	switch {
 	case !o.Recorded:
 		l.Add("ended by", "%s; on record as study %s", o.ending(), o.Study)
@@ -96,7 +160,6 @@ func (o *Story) lines() *report.Lines {
 	default:
 		l.Add("ended by", "%s", o.ending())
 	}
-	return &l
 }
 
 // addQueue says how long jobs waited and ran, if there were any: queued and ran are sums over jobs, in seconds.
@@ -144,68 +207,12 @@ var endings = map[string]string{
 	"interrupt": "an interrupt", "error": "an error",
 }
 
-// worse reports whether the runs at the end show that the best was lucky: the first
-// configuration is better.
-func (o *Story) worse() bool {
-	bad := stats.More
-	if o.Goal.Maximize {
-		bad = stats.Less
-	}
-	return o.Gain != nil && o.Gain.Verdict == bad.String()
-}
-
-// median returns ", median of 7 runs", or "" of one run.
-func (b *Best) median() string {
-	if b.Runs < 2 {
-		return ""
-	}
-	return fmt.Sprintf(", median of %d runs", b.Runs)
-}
-
-// repeatedLines says which runs failed that were made again.
-func (o *Story) repeatedLines(l *report.Lines, text func(assay.Config) string) {
-	for _, r := range o.Refuted {
-		l.Add("refuted", "%s (trial %d): run again, %s", text(r.config), r.Trial, r.Text())
-	}
-	if r := o.Repeated; r != nil && r.First.broken() > 0 && !slices.ContainsFunc(o.Refuted,
-		func(x Refuted) bool { return x.Trial == o.Result.First.ID }) {
-		l.Add("refuted", "%s, run again: %s", o.first(), r.First.Text())
-	}
-}
-
 // first returns what the first configuration is called.
 func (o *Story) first() string {
 	if o.Default {
 		return "the default"
 	}
 	return "the first configuration"
-}
-
-func (o *Story) gainLine(l *report.Lines) {
-	first := o.first()
-	defer func() {
-		switch r := o.Repeated; {
-		case r == nil || r.Short == "" || o.Result.First.ID == o.Result.Best.ID:
-		case o.Gain == nil:
-			l.Add("gain", "not known: %s was not compared with %s, since %s", "the best", first, r.Short)
-		default:
-			l.Add("", "fewer runs than were wanted: %s", r.Short)
-		}
-	}()
-	switch g := o.Gain; {
-	case g != nil && g.Verdict == "~":
-		l.Add("gain", "~ no difference from %s is shown: %s (%d + %d more runs)", first,
-			g.Better(!o.Goal.Maximize), g.Runs, g.Runs)
-	case o.worse():
-		l.Add("gain", "none: run again, the best has %s %s than %s (%d + %d more runs)",
-			g.Text(), g.Verdict, first, g.Runs, g.Runs)
-	case g != nil:
-		l.Add("gain", "%s %s than %s (%d + %d more runs)", g.Text(), g.Verdict, first, g.Runs, g.Runs)
-	case o.Result.First.ID == o.Result.Best.ID:
-		l.Add("gain", "none: %s is the best", first)
-	case o.Result.First.State == assay.Failed:
-		l.Add("gain", "%s failed: %s", first, o.Result.First.Reason)
-	}
 }
 
 // WriteFailures says why nothing is recommended, and why no trial ended well: the first

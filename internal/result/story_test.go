@@ -6,89 +6,179 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/study"
 )
 
-// story returns that of a study of n in 1..9 whose first configuration is n=1 and whose
-// best is n=2. change edits it.
-func story(t testing.TB, change func(*Story)) *Story {
+// story returns the story of a study of n in 1..9 whose first configuration is n=1 and whose best is n=2. with is appended to
+// the definition of n, and change edits the result.
+func story(t testing.TB, with string, change func(*study.Result)) *Story {
 	t.Helper()
-	space, err := assay.NewSpace([]assay.Param{{Name: "n", Kind: assay.Integer, Lo: 1, Hi: 9}})
+	return storyOf(t, "command: [run, '{n}']\nparameters: {n: {type: int, min: 1, max: 9"+with+"}}\n", change)
+}
+
+func storyOf(t testing.TB, definition string, change func(*study.Result)) *Story {
+	t.Helper()
+	def, _, err := spec.Parse("x.yaml", []byte(definition), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	space, err := def.Space()
+	if err != nil {
+		t.Fatal(err)
+	}
+	goal, err := def.Goal()
 	if err != nil {
 		t.Fatal(err)
 	}
 	first, best := trial(1, assay.Done, 4, ""), trial(2, assay.Done, 2, "")
+	stopped := trial(4, assay.Censored, 3, "")
 	r := study.Result{
 		Found: true, First: first, Best: best, EndedBy: "trials", Spent: 90 * time.Second, Overhead: time.Second,
-		Trials: []assay.Trial{first, best, trial(3, assay.Failed, 0, "exit code 3"), trial(4, assay.Censored, 3, "")},
+		Trials: []assay.Trial{first, best, trial(3, assay.Failed, 0, "exit code 3"), stopped},
 	}
-	goal := assay.Goal{Metric: "elapsed", Unit: "s"}
-	s := &Story{Outcome: NewOutcome("x", space, goal, r), Result: r, Space: space, Goal: goal}
-	s.Command = func(c assay.Config) string { return "run " + space.Text(c) }
-	s.Saved = 0
 	if change != nil {
-		change(s)
+		change(&r)
 	}
+	s, err := NewStory("x", def, space, goal, r, Place{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Saved = 0
 	return s
 }
 
-// What is said of the first configuration depends on how the comparison at the end came
-// out; one that is worse than the first is not to be kept.
-func TestStory(t *testing.T) {
-	gain := func(change float64, verdict string) *Gain {
-		lo, hi := change-0.1, change+0.1
-		return &Gain{Change: change, CI95: [2]*float64{&lo, &hi}, Runs: 5, Verdict: verdict}
+// pairs adds n pairs of runs in which the first configuration takes about a, and the best b.
+func pairs(n int, a, b float64) func(*study.Result) {
+	return func(r *study.Result) {
+		for i := range n {
+			noise := 1 + float64(i%4)/100
+			r.Checks = append(r.Checks, trial(2, assay.Done, b*noise, ""), trial(1, assay.Done, a*noise, ""))
+		}
 	}
+}
+
+// The lines of the answer, in their order: of a gain that is shown, and of one that is not, where the default is kept.
+func TestStory(t *testing.T) {
 	for name, c := range map[string]struct {
-		change func(*Story)
-		want   []string
-		not    string
+		with   string
+		change func(*study.Result)
+		want   string
 	}{
-		"not compared": {nil, []string{
-			"best       n=2\n", "elapsed    2 s (trial 2 of 4)\n", "command    run n=2\n",
-			"trials     4: 2 done, 1 stopped, 1 failed\n", "time       1 min 30 s spent, 1 s own overhead\n",
-			"ended by   the number of trials; on record as study x\n",
-		}, "gain"},
-		"better": {func(s *Story) { s.Gain = gain(-0.5, "less") }, []string{
-			"gain       50 % [40, 60] less than the first configuration (5 + 5 more runs)\n", "command    run n=2\n",
-		}, "keep"},
-		"lucky": {func(s *Story) { s.Gain, s.Default = gain(0.5, "more"), true }, []string{
-			"gain       none: run again, the best has 50 % [40, 60] more than the default (5 + 5 more runs)\n",
-			"keep       run n=1\n",
-		}, "command"},
-		"lucky, maximized": {func(s *Story) { s.Gain, s.Goal.Maximize = gain(-0.5, "less"), true }, []string{
-			"gain       none: run again, the best has 50 % [40, 60] less than", "keep       run n=1\n",
-		}, "command"},
-		"no difference": {func(s *Story) { s.Gain = gain(0, "~") }, []string{
-			"gain       ~ no difference from the first configuration is shown: 0 % [10 % worse, 10 % better] (5 + 5 more runs)\n",
-		}, "keep"},
-		"the first": {func(s *Story) { s.Result.First = s.Result.Best }, []string{
-			"gain       none: the first configuration is the best\n",
-		}, ""},
-		"a failed first": {func(s *Story) {
-			s.Result.First.State, s.Result.First.Reason, s.Default = assay.Failed, "exit code 1", true
-		}, []string{"gain       the default failed: exit code 1\n"}, ""},
-		"a table": {func(s *Story) { s.Command, s.Simulated, s.Saved = nil, true, 60 }, []string{
-			"time       1 min 30 s spent in simulated time, about 1 min saved by early stopping, 1 s own overhead\n",
-		}, "command"},
-		"lost": {func(s *Story) { s.Lost, s.Saved = 30, 60 }, []string{
-			"time       1 min 30 s spent, 30 s lost with attempts that do not count, about 1 min saved by early stopping",
-		}, ""},
-		"nothing": {func(s *Story) { s.Best = nil }, []string{
-			"best       none: no trial ran to its end within the limits\ntrials",
-		}, "elapsed"},
+		"not compared": {"", nil, `best       n=2
+elapsed    2 s (trial 2)
+gain       not shown: 50 % faster in 1 + 1 runs, too few for an interval
+run        run 2
+trials     4: 2 done, 1 stopped, 1 failed
+spent      1 min 30 s, 1 s own overhead
+ended by   the number of trials; on record as study x
+`},
+		"shown": {", default: 1", pairs(8, 4, 2), `best       n=2
+elapsed    2 s (trial 2)
+gain       50.0 % faster [50.0, 50.0], 8 pairs
+run        run 2
+`},
+		"a factor": {"", pairs(3, 4, 0.2), `best       n=2
+elapsed    2 s (trial 2)
+gain       20 times faster [20, 20], 3 pairs
+run        run 2
+`},
+		"lucky": {", default: 1", pairs(8, 4, 6), `best       keep the default: n=1
+elapsed    4.04 s, median of 9 runs (trial 1)
+gain       none: 50.0 % slower [50.0, 50.0], 8 pairs
+candidate  n=2: 2 s (trial 2)
+run        run 1
+`},
+		"lucky, without a default": {"", pairs(8, 4, 6), `best       keep the first configuration: n=1
+`},
+		"one pair": {", default: 1", pairs(1, 4, 2), `best       keep the default: n=1
+elapsed    4 s, median of 2 runs (trial 1)
+gain       not shown: 50 % faster in 1 + 1 runs, too few for an interval
+candidate  n=2: 2 s (trial 2)
+run        run 1
+`},
+		"nothing above 1 %": {", default: 1", pairs(8, 4, 4), `best       keep the default: n=1
+elapsed    4.04 s, median of 9 runs (trial 1)
+gain       none above 1 %: 0 % [0 %, 0 %], 8 pairs
+`},
+		"without a default, not shown": {"", pairs(2, 4, 3.95), `best       n=2
+elapsed    2 s (trial 2)
+gain       not shown: 1.1 % faster [0.71 % slower, 2.9 % faster], 2 pairs
+`},
+		"the first": {", default: 2", func(r *study.Result) { r.First = r.Best }, `best       keep the default: n=2
+elapsed    2 s (trial 2)
+gain       none: the default is the best
+`},
+		"a failed first": {", default: 1", func(r *study.Result) { r.First.State, r.First.Reason = assay.Failed, "exit code 1" }, `best       n=2
+elapsed    2 s (trial 2)
+gain       not known: the default failed: exit code 1
+`},
+		"nothing": {"", func(r *study.Result) { r.Found = false }, `best       none: no trial ran to its end within the limits
+trials`},
 	} {
 		var b strings.Builder
-		if err := story(t, c.change).Write(&b); err != nil {
+		s := story(t, c.with, c.change)
+		if err := s.Write(&b); err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range c.want {
-			if !strings.Contains(b.String(), want) {
-				t.Errorf("%s: no %q in\n%s", name, want, b.String())
-			}
+		if !strings.HasPrefix(b.String(), c.want) {
+			t.Errorf("%s: got\n%swant\n%s", name, b.String(), c.want)
 		}
-		if c.not != "" && strings.Contains(b.String(), c.not) {
-			t.Errorf("%s: %q in\n%s", name, c.not, b.String())
+	}
+}
+
+// Times are faster or slower, sizes smaller or larger, and all else higher or lower; above three times it is a factor.
+func TestChangeText(t *testing.T) {
+	for _, c := range []struct {
+		unit   string
+		change float64
+		want   string
+	}{
+		{"s", -0.2294, "22.9 % faster"},
+		{"s", 0.05, "5.00 % slower"},
+		{"B", -0.5, "50.0 % smaller"},
+		{"B", 1.5, "150 % larger"},
+		{"", 24.3, "25 times higher"},
+		{"1/s", -0.9, "10 times lower"},
+		{"s", -0.722, "3.6 times faster"},
+		{"", 0, "0 %"},
+		{"s", -0.0008, "0.08 % faster"},
+		{"", 1.99, "199 % higher"},
+	} {
+		if got := changeText(c.unit, c.change, 3); got != c.want {
+			t.Errorf("%v of %q: got %q, want %q", c.change, c.unit, got, c.want)
+		}
+	}
+}
+
+// The metric of a limit is shown beside it, and a limit that repeated runs broke with their values, in one line.
+func TestLimitsInAnswer(t *testing.T) {
+	with := func(t assay.Trial, rss, fps float64) assay.Trial {
+		t.Measurement.Metrics = map[string]float64{"max_rss": rss, "fps": fps}
+		return t
+	}
+	s := storyOf(t, "command: [run, '{n}']\nparameters: {n: {type: int, min: 1, max: 9, default: 1}}\n"+
+		"metrics: {fps: 'stdout:/([0-9]+)/'}\nsubject_to: [max_rss <= 48e6, fps >= 20, 'max_rss + fps < 1e9']\n",
+		func(r *study.Result) {
+			r.First, r.Best = with(r.First, 20e6, 30), with(r.Best, 30e6, 25)
+			r.Trials[0], r.Trials[1] = r.First, r.Best
+			again := with(trial(2, assay.Done, 2.1, ""), 31.4e6, 24)
+			r.Races = []assay.Trial{again}
+			lost, broken := with(trial(3, assay.Done, 1, ""), 47.1e6, 30), with(trial(3, assay.Infeasible, 1, "breaks"), 51.3e6, 30)
+			r.Trials[2] = lost
+			r.Races = append(r.Races, broken)
+			r.Refuted = []study.Refuted{{Trial: lost, Broken: []assay.Trial{broken}, Runs: 1}}
+		})
+	var b strings.Builder
+	if err := s.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"limit      max_rss 31.4 MB of 48 MB\nlimit      fps 24, at least 20\nrun        run 2\n" +
+			"passed over  trial 3: max_rss 47.1 to 51.3 MB in 2 runs, limit 48 MB\ntrials ",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
 		}
 	}
 }
@@ -104,10 +194,10 @@ func TestEndings(t *testing.T) {
 
 // The first three reasons are told, each once.
 func TestWriteFailures(t *testing.T) {
-	s := story(t, func(s *Story) {
-		s.Result.Trials = nil
+	s := story(t, "", func(r *study.Result) {
+		r.Trials = nil
 		for i, reason := range []string{"a", "", "a", "b", "c", "d"} {
-			s.Result.Trials = append(s.Result.Trials, trial(int64(i+1), assay.Failed, 0, reason))
+			r.Trials = append(r.Trials, trial(int64(i+1), assay.Failed, 0, reason))
 		}
 	})
 	var b strings.Builder
@@ -122,15 +212,15 @@ func TestWriteFailures(t *testing.T) {
 // A study that ended because its first trials all failed says so, with the last that the first of
 // them printed, and how to see all of it.
 func TestWriteFailuresOfAHopelessStudy(t *testing.T) {
-	s := story(t, func(s *Story) {
-		s.EndedBy, s.Study = "failures", "my study"
-		s.Result.Trials = nil
+	s := story(t, "", func(r *study.Result) {
+		r.Trials = nil
 		for i := range 5 {
 			f := trial(int64(i+1), assay.Failed, 0, "no rps")
 			f.Measurement.Failure = assay.NewFailure("run", "no rps", []byte("a\nb\n"), []byte("c\n"))
-			s.Result.Trials = append(s.Result.Trials, f)
+			r.Trials = append(r.Trials, f)
 		}
 	})
+	s.EndedBy, s.Study = "failures", "my study"
 	var b strings.Builder
 	s.WriteFailures(&b)
 	_, text, _ := strings.Cut(b.String(), "\n")

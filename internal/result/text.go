@@ -2,66 +2,11 @@ package result
 
 import (
 	"fmt"
-	"math"
-	"strconv"
 	"strings"
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/report"
 )
-
-// Better says in words how far b is from a where no difference is shown: "2 % better [5 % worse,
-// 8 % better]". lower says that less is better.
-func (g *Gain) Better(lower bool) string {
-	show := func(change float64) string {
-		switch {
-		case change == 0:
-			return "0 %"
-		case (change < 0) == lower:
-			return plainNumber(100*math.Abs(change), 2) + " % better"
-		}
-		return plainNumber(100*math.Abs(change), 2) + " % worse"
-	}
-	text := show(g.Change)
-	low, high := g.CI95[0], g.CI95[1]
-	if low == nil || high == nil {
-		return text
-	}
-	if lower {
-		low, high = high, low
-	}
-	return fmt.Sprintf("%s [%s, %s]", text, show(*low), show(*high))
-}
-
-// Text returns "31 % [28, 35]" for a change in the direction of the
-// verdict, "-2 % [-5, +1]" for none.
-func (g *Gain) Text() string {
-	sign, show := 100.0, func(x float64) string { return plainNumber(x, 3) }
-	switch g.Verdict {
-	case "less":
-		sign = -100
-	case "more":
-	default:
-		show = func(x float64) string {
-			if text := plainNumber(x, 2); text[0] == '-' {
-				return text
-			}
-			return "+" + plainNumber(x, 2)
-		}
-	}
-	text := show(sign*g.Change) + " %"
-	lo, hi := g.CI95[0], g.CI95[1]
-	if lo == nil || hi == nil {
-		return text
-	}
-	low, high := sign**lo, sign**hi
-	return fmt.Sprintf("%s [%s, %s]", text, show(min(low, high)), show(max(low, high)))
-}
-
-// plainNumber returns x rounded to n significant digits, without an exponent.
-func plainNumber(x float64, n int) string {
-	return strconv.FormatFloat(report.Round(x, n), 'f', -1, 64)
-}
 
 // Text returns "40: 22 done, 15 stopped, 3 failed".
 func (c Counts) Text() string {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"math"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,6 +42,7 @@ type Whole struct {
 	First      int64        `json:"first"`      // the trial that the best is compared with, or 0
 	Default    bool         `json:"default"`
 	Gain       *Gain        `json:"gain"`
+	Answer     *Answer      `json:"answer"` // null if nothing was found, or of several objectives
 	Spent      Real         `json:"spent_s"`
 	Lost       Real         `json:"lost_s"`
 	Saved      Real         `json:"saved_s"`
@@ -190,11 +190,11 @@ func (w *Whole) Columns() *view.Columns {
 
 // tell fills in what the study came to.
 func (w *Whole) tell(r *Record, res study.Result) error {
-	space, err := assay.NewSpace(r.Params)
+	story, err := r.story(res)
 	if err != nil {
 		return err
 	}
-	outcome := NewOutcome(r.Name, space, r.Goal, res)
+	outcome := story.Outcome
 	if r.Goal.Several() {
 		w.Objectives, w.Front = outcome.Objectives, NewFront(r.Name, r.Params.Values, r.Goal, res)
 		for i, p := range w.Front.Curve {
@@ -210,59 +210,40 @@ func (w *Whole) tell(r *Record, res study.Result) error {
 	if res.Found {
 		w.Best, w.Value, w.Runs = res.Best.ID, Real(outcome.Best.Value), max(1, res.Runs)
 	}
-	w.story = &Story{
-		Outcome: outcome, Result: res, Space: space, Goal: r.Goal, Simulated: w.Simulated, Default: w.Default,
-		Recorded: true,
-	}
-	if len(w.def.Command) == 0 {
-		return nil
-	}
-	program, err := w.def.Program()
-	if err != nil {
-		return err
-	}
-	w.story.Command = func(c assay.Config) string { return Again(program, w.def.Dir, c) }
-	w.story.Beside = func(c assay.Config) string { return Beside(program, c) }
+	w.story, w.Answer = story, outcome.Answer
 	return nil
 }
 
-// placeless names the folder of a setup as a study file does: where it is, only the machine
-// knows on which it was made. The slot is the first.
-func placeless(texts []string) []string {
-	out := slices.Clone(texts)
-	for i, t := range out {
-		out[i] = strings.NewReplacer(assay.SetupDir, "{setup}", assay.SlotMark, "1").Replace(t)
-	}
-	return out
-}
-
-// Answer returns what the study came to in the words of the command line: labels and texts.
-func (w *Whole) Answer() []report.Entry { return w.story.lines().Entries() }
+// Lines returns the answer in the words of the command line: labels and texts.
+func (w *Whole) Lines() []report.Entry { return w.story.lines().Entries() }
 
 // Lucky reports whether the runs at the end say that the first configuration is better.
-func (w *Whole) Lucky() bool { return w.story.worse() }
+func (w *Whole) Lucky() bool { return w.Gain != nil && !w.Gain.Shown && w.Gain.Verdict != "~" }
 
-// Again returns a line for a shell that runs a configuration once more; dir is that of the study, or "".
-func Again(p *spec.Program, dir string, c assay.Config) string {
-	return CommandLine(placeless(p.Argv(c)), placeless(p.Environment(c)), dir, "")
-}
+// A Figure is a number for a page, its meaning, and whether it is good or bad news, or neither.
+type Figure struct{ Big, What, Tone string }
 
-// CommandLine returns a command with the environment that it needs as a line for a shell in the
-// directory here; dir is that of the study, or "".
-func CommandLine(argv, env []string, dir, here string) string {
-	if len(env) > 0 {
-		argv = slices.Concat([]string{"env"}, env, argv)
+// Figure returns the gain of the study in the words of the answer; nil without a gain.
+func (w *Whole) Figure() *Figure {
+	a := w.Answer
+	if a == nil {
+		return nil
 	}
-	line := report.ShellQuote(argv)
-	if dir == "" || dir == here {
-		return line
+	change, rest, _ := strings.Cut(a.Gain, " [")
+	if rest != "" {
+		rest = "95 % interval [" + rest
 	}
-	if here != "" {
-		if below, err := filepath.Rel(here, dir); err == nil && filepath.IsLocal(below) {
-			dir = below
-		}
+	switch {
+	case a.Shown:
+		return &Figure{change, rest, "good"}
+	case w.Lucky():
+		return &Figure{strings.TrimPrefix(change, "none: "), rest, "bad"}
+	case w.Gain != nil:
+		return &Figure{"no gain shown", a.Gain, ""}
+	case w.Best > 0 && w.Best == w.First:
+		return &Figure{"no gain", strings.TrimPrefix(a.Gain, "none: "), ""}
 	}
-	return report.ShellQuote([]string{"cd", dir}) + " && " + line
+	return nil
 }
 
 func orAuto(name string) string {

@@ -77,7 +77,7 @@ func (p comparePage) Gain(s result.Side) string {
 	if s.Gain == nil {
 		return "not measured"
 	}
-	return s.Gain.Text()
+	return s.Gain.Text
 }
 
 // Best says what the best of a side is.

@@ -69,18 +69,24 @@ func (s *site) study(v *visit) error {
 	if p.Levels = d.Objective.Levels; p.Levels {
 		p.Outside = "below full"
 	}
-	if p.Study.BestTrial > 0 {
-		if p.Best, err = v.trial(name, p.Study.BestTrial); err != nil {
-			return err
-		}
-	}
 	if p.Study.Trials <= mostAnswered || query.Get("answer") == "whole" {
 		a, err := v.API.Answer(v.ctx, name)
 		if err != nil {
 			return err
 		}
 		p.Answer = &a
-		p.Study.Saved, p.Pruned = float64(a.Saved), prunedOf(&a, p.Best)
+		if r := a.Answer; r != nil {
+			p.Study.Best, p.Study.BestTrial, p.Study.BestRuns, p.Study.Keep = &r.Value, r.Trial, r.Runs, r.Keep
+		}
+		p.Study.Saved = float64(a.Saved)
+	}
+	if p.Study.BestTrial > 0 {
+		if p.Best, err = v.trial(name, p.Study.BestTrial); err != nil {
+			return err
+		}
+	}
+	if p.Answer != nil {
+		p.Pruned = prunedOf(p.Answer, p.Best)
 	}
 	if err := v.listed(&p, query); err != nil {
 		return err

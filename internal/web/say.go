@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/internal/result"
 	"github.com/assay-run/assay/rest/api"
 )
 
@@ -120,32 +121,8 @@ func spark(curve []float64) *line {
 	return &line{&curve[0], &curve[len(curve)-1], strings.Join(points, " ")}
 }
 
-// A figure is a number with what it is.
-type figure struct{ Big, What, Tone string }
-
-// gain says by how much the best is better, as the runs at the end have it; nil if nothing was
-// compared.
-func gain(a *api.Answer) *figure {
-	g, first := a.Gain, "the first configuration"
-	if a.Default {
-		first = "the default"
-	}
-	switch {
-	case g == nil && a.Best > 0 && a.Best == a.First:
-		return &figure{"no gain", first + " is the best", ""}
-	case g == nil:
-		return nil
-	}
-	change, _, _ := strings.Cut(g.Text(), " [")
-	runs := fmt.Sprintf("than %s: %s, from %d + %d runs in turn", first, g.Text(), g.Runs, g.Runs)
-	switch {
-	case a.Lucky:
-		return &figure{change + " " + g.Verdict, "run again, the best was no better: keep " + first + "; " + runs, "bad"}
-	case g.Verdict == "~":
-		return &figure{"no gain shown", runs, ""}
-	}
-	return &figure{change + " " + g.Verdict, runs, "good"}
-}
+// gain says by how much the best is better, in the words of the answer; nil without a gain.
+func gain(a *api.Answer) *result.Figure { return a.Figure() }
 
 // ago says how long ago a time was.
 func ago(t time.Time) string {

@@ -37,7 +37,7 @@ func answerOf(ctx context.Context, r *result.Record) (*Answer, error) {
 		return nil, err
 	}
 	a := &Answer{Whole: w, Words: []Line{}, Lucky: w.Lucky(), Between: between(w).Seconds()}
-	for _, e := range w.Answer() {
+	for _, e := range w.Lines() {
 		if n := len(a.Words); e.Label == "" && n > 0 {
 			a.Words[n-1].Text += "\n" + e.Text
 			continue

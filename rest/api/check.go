@@ -74,7 +74,10 @@ func (s *Server) check(ctx context.Context, b Submission) (out Checked, err erro
 	for _, c := range first {
 		text := p.Space.Text(c)
 		if p.Program != nil && def.App == "" {
-			text = result.Again(p.Program, def.Dir, c)
+			recipe := result.NewRecipe(def, p.Program, c, result.Place{})
+			if recipe.Alone() {
+				text = recipe.Line()
+			}
 		}
 		out.First = append(out.First, text)
 	}

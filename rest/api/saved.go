@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/result"
 	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/study"
 )
@@ -34,15 +35,23 @@ type saving struct {
 	events  int64      // of which it is
 	saved   time.Duration
 	curve   []float64
-	until   time.Time // it is good enough while the study goes on
+	answer  *result.Answer // nil if nothing was found, or of several objectives
+	until   time.Time      // it is good enough while the study goes on
 }
 
-// of returns what early stopping has saved a study, and the best so far at places that lie evenly over
-// the trials, as it is minimized: exactly, or somewhat behind while it goes on. The curve is not to be
-// changed.
-func (s *savings) of(ctx context.Context, sum assay.Summary) (time.Duration, []float64, error) {
+// A gist is the part that takes reading all of a study.
+type gist struct {
+	saved  time.Duration
+	curve  []float64
+	answer *result.Answer
+}
+
+// of returns what early stopping has saved a study, the best so far at places that lie evenly over
+// the trials, as it is minimized, and what is recommended: exactly, or somewhat behind while it goes on. The curve and
+// the answer are not to be changed.
+func (s *savings) of(ctx context.Context, sum assay.Summary) (gist, error) {
 	if sum.Best == 0 && sum.Counts[assay.Censored] == 0 {
-		return 0, nil, nil
+		return gist{}, nil
 	}
 	s.mu.Lock()
 	k := s.known[sum.Study]
@@ -54,19 +63,26 @@ func (s *savings) of(ctx context.Context, sum assay.Summary) (time.Duration, []f
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.events == sum.Events || k.events >= 0 && sum.Ended == "" && time.Now().Before(k.until) {
-		return k.saved, k.curve, nil
+		return gist{k.saved, k.curve, k.answer}, nil
 	}
 	began := time.Now()
 	var trials []assay.Trial
 	for row, err := range s.store.Trials(ctx, sum.Study, 0, 0) {
 		if err != nil {
-			return 0, nil, err
+			return gist{}, err
 		}
 		trials = append(trials, row.Trial)
 	}
+	r, err := result.Read(ctx, s.store, sum.Study)
+	if err != nil {
+		return gist{}, err
+	}
+	if k.answer, _, err = r.Answer(ctx); err != nil {
+		return gist{}, err
+	}
 	k.events, k.saved, k.curve = sum.Events, study.Saved(trials), curveOf(trials)
 	k.until = time.Now().Add(patience * time.Since(began))
-	return k.saved, k.curve, nil
+	return gist{k.saved, k.curve, k.answer}, nil
 }
 
 // curveOf returns the best so far, of trials in the order in which they ended, from the first that has

@@ -29,7 +29,10 @@ type Study struct {
 	Objective  string    `json:"objective"`
 	Unit       string    `json:"unit,omitempty" doc:"of the metric"`
 	Best       *float64  `json:"best" doc:"of the metric; null while there is none"`
-	BestTrial  int64     `json:"best_trial" doc:"0 while there is none"`
+	BestTrial  int64     `json:"best_trial" doc:"the recommended one; 0 while no trial has ended well"`
+	BestRuns   int       `json:"best_runs,omitempty" doc:"of which best is the median"`
+	Gain       string    `json:"gain,omitempty" doc:"of the best over the first configuration, in words"`
+	Keep       bool      `json:"keep,omitempty" doc:"no gain is shown: the first configuration is recommended"`
 	Trials     int64     `json:"trials"`
 	Done       int64     `json:"done"`
 	Censored   int64     `json:"censored"`
@@ -67,11 +70,14 @@ func (s *Server) study(ctx context.Context, i Info) (Study, error) {
 	if err != nil {
 		return out, err
 	}
-	saved, curve, err := s.savings.of(ctx, i.Summary)
+	known, err := s.savings.of(ctx, i.Summary)
 	if err != nil {
 		return out, err
 	}
-	out.Saved = saved.Seconds()
+	out.Saved = known.saved.Seconds()
+	if a := known.answer; a != nil {
+		out.Best, out.BestTrial, out.BestRuns, out.Gain, out.Keep = &a.Value, a.Trial, a.Runs, a.Gain, a.Keep
+	}
 	def, err := s.o.Store.Definition(ctx, i.Study)
 	if err != nil {
 		return out, err
@@ -80,7 +86,7 @@ func (s *Server) study(ctx context.Context, i Info) (Study, error) {
 	if err != nil {
 		return out, err
 	}
-	for _, v := range curve {
+	for _, v := range known.curve {
 		out.Curve = append(out.Curve, goal.Show(v))
 	}
 	return out, nil

@@ -105,15 +105,13 @@ func (d *TrialDetail) describe(r *result.Record, t assay.Trial) {
 	d.Objective, d.Metric, d.Unit = result.GoalText(r.Goal), r.Goal.Metric, r.Goal.Unit
 	d.Attempts, d.Repeats, d.Decisions, d.Files = []Attempt{}, []Repeat{}, []TrialMove{}, []string{}
 	d.Levels = r.Goal.Level != nil
-	if len(r.Definition.Command) == 0 {
-		return
+	recipe, ok, err := r.Recipe(t.ID, t.Config)
+	if err != nil || !ok {
+		return // the study would not have begun, or runs nothing here
 	}
-	p, err := r.Definition.Program()
-	if err != nil {
-		return // the study would not have begun
-	}
-	d.Command = result.Again(p, r.Definition.Dir, t.Config)
-	for _, f := range p.Files(t.Config) {
+	d.Command = recipe.Line()
+	files, _ := recipe.Files()
+	for _, f := range files {
 		d.Files = append(d.Files, f.Name)
 	}
 }

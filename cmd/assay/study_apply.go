@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/internal/result"
+	"github.com/assay-run/assay/internal/whole"
+	"github.com/assay-run/assay/setup"
+)
+
+// applyCommand adds the command that puts a configuration into use.
+func applyCommand(s streams, f *studyFlags, add func(
+	use, short string, args cobra.PositionalArgs, do func(context.Context, *setup.Store, []string) error,
+) *cobra.Command,
+) *cobra.Command {
+	var trial int64
+	var dir string
+	c := add("apply STUDY", "print lines that run the recommended configuration, and write its files", cobra.ExactArgs(1),
+		func(ctx context.Context, h *setup.Store, args []string) error {
+			return applyStudy(ctx, s, h, args[0], trial, dir)
+		})
+	c.Long = `apply prints the recommended configuration as lines for a shell: the directory, the
+environment, the files, the prepare command, the start of the service and the
+command. With -o the files are written to a directory, from which the lines copy
+them; else the lines write them.`
+	c.Flags().Int64Var(&trial, "trial", 0, "`number` of the trial (default: the recommended one)")
+	c.Flags().StringVarP(&dir, "output", "o", "", "`directory` that the files are written to")
+	f.remote.instead(c)
+	return c
+}
+
+// applyStudy prints the lines that run a trial, or the recommended one if trial is 0. dir is where its files are written, if it is
+// not "".
+func applyStudy(ctx context.Context, s streams, h *setup.Store, name string, trial int64, dir string) error {
+	r, err := result.Read(ctx, h, name)
+	if err != nil {
+		return err
+	}
+	id, config, err := chosenTrial(ctx, r, trial)
+	if err != nil {
+		return err
+	}
+	recipe, ok, err := r.Recipe(trial, config)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return usagef("study %q runs no command of its own: its configuration is %s", name, r.Params.Text(config))
+	}
+	files, made := recipe.Files()
+	if dir != "" {
+		if !made {
+			return assay.WithHint(usagef("the files name the folder of a setup that was not made on this machine"),
+				"without -o the lines make the setup, and write the files")
+		}
+		if dir, err = filepath.Abs(dir); err != nil {
+			return err
+		}
+		if err := writeFiles(dir, files); err != nil {
+			return err
+		}
+	}
+	_, err = fmt.Fprintf(s.out, "# study %s, trial %d: %s\n%s", report.Visible(name), id, report.Visible(r.Params.Text(config)),
+		recipe.Script(dir))
+	return err
+}
+
+// chosenTrial returns a trial and its configuration: the recommended one if trial is 0.
+func chosenTrial(ctx context.Context, r *result.Record, trial int64) (int64, assay.Config, error) {
+	if trial == 0 {
+		a, config, err := r.Answer(ctx)
+		switch {
+		case err != nil:
+			return 0, nil, err
+		case a != nil:
+			return a.Trial, config, nil
+		case config == nil:
+			return 0, nil, usagef("study %q recommends nothing: no trial ran to its end within the limits", r.Name)
+		}
+		return 0, nil, usagef("study %q has several objectives: --trial names one of its front (assay study front %s)", r.Name,
+			report.ShellQuote([]string{r.Name}))
+	}
+	for t, err := range r.Trials(ctx) {
+		if err != nil {
+			return 0, nil, err
+		}
+		if t.ID == trial {
+			return t.ID, t.Config, nil
+		}
+	}
+	return 0, nil, usagef("study %q has no trial %d (see assay study trials %s)", r.Name, trial, report.ShellQuote([]string{r.Name}))
+}
+
+// writeFiles writes files below a directory.
+func writeFiles(dir string, files []assay.File) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return mistaken(err)
+	}
+	for _, f := range files {
+		path := filepath.Join(dir, f.Name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return mistaken(err)
+		}
+		if err := whole.WriteFile(path, []byte(f.Text), 0o644); err != nil {
+			return mistaken(err)
+		}
+	}
+	return nil
+}

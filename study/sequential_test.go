@@ -1,0 +1,139 @@
+package study
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/assay-run/assay/stats"
+)
+
+// paired are reruns whose pairs say what of says of their number.
+type paired struct {
+	*reruns
+	of    func(n int) stats.Comparison
+	quiet bool
+}
+
+func (p paired) noise() (float64, bool) { return 0.05, p.quiet }
+
+func (p paired) verdict() (Verdict, bool) {
+	n := p.checked(1)
+	return Verdict{p.of(n), n}, true
+}
+
+func (p paired) comparing() time.Duration { return time.Duration(len(p.made)) * 4 * time.Second }
+
+// from returns what pairs say that show a gain from n of them on.
+func from(n int) func(int) stats.Comparison {
+	return func(pairs int) stats.Comparison {
+		if pairs >= n {
+			return stats.Comparison{Verdict: stats.Less}
+		}
+		return stats.Comparison{Low: -0.5, High: 0.5}
+	}
+}
+
+// pairsOf runs the pairs of a study to their end.
+func pairsOf(t *testing.T, s Study, p paired) (*racer, int) {
+	t.Helper()
+	s.Sequential = true
+	p.best1, p.first1, p.limit = trialOf(7, 4), trialOf(1, 5), s.Budget
+	r := racing(s, p.reruns)
+	r.contest, r.pairs = p, p
+	if err := r.check(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if a, b := p.checked(1), p.checked(7); a != b {
+		t.Fatalf("%d runs of the first and %d of the best: %v", a, b, p.made)
+	}
+	return r, p.checked(1)
+}
+
+// Pairs are made until a look tells: at 8, 12, 18 and so on, after 3 where runs are alike, and until the best is shown to
+// be better by less than 1 % at most. Without that all are made.
+func TestPairsEndWhenTheyTell(t *testing.T) {
+	small := func(int) stats.Comparison { return stats.Comparison{Low: -0.009, High: 0.2} }
+	for _, tt := range []struct {
+		name  string
+		of    func(int) stats.Comparison
+		quiet bool
+		want  int
+	}{
+		{"at once", from(0), false, 8},
+		{"nine", from(9), false, 12},
+		{"thirteen", from(13), false, 18},
+		{"never", from(99), false, 20},
+		{"alike", from(0), true, 3},
+		{"alike, but told late", from(4), true, 8},
+		{"too small", small, false, 8},
+	} {
+		if _, n := pairsOf(t, Study{Name: "s", Check: 20}, paired{&reruns{}, tt.of, tt.quiet}); n != tt.want {
+			t.Errorf("%s: %d pairs, want %d", tt.name, n, tt.want)
+		}
+	}
+}
+
+// Which of a pair runs first is drawn, by the name of the study and the number of the pair: a session that goes on in the
+// middle of a pair makes the other run of it.
+func TestPairsAreDrawn(t *testing.T) {
+	orders := map[string]int{}
+	for _, name := range []string{"a", "b", "c", "d"} {
+		p := paired{&reruns{}, from(99), false}
+		pairsOf(t, Study{Name: name, Check: 20}, p)
+		again := paired{&reruns{made: []string{p.made[0]}}, from(99), false}
+		pairsOf(t, Study{Name: name, Check: 20}, again)
+		if got, want := strings.Join(again.made, " "), strings.Join(p.made, " "); got != want {
+			t.Errorf("study %s: a session that goes on made %s, want %s", name, got, want)
+		}
+		first := 0
+		for i := 0; i < len(p.made); i += 2 {
+			if p.made[i] == "check 1" {
+				first++
+			}
+		}
+		if first < 3 || first > 17 {
+			t.Errorf("study %s: the first configuration ran first in %d of 20 pairs", name, first)
+		}
+		orders[strings.Join(p.made, " ")]++
+	}
+	if len(orders) != 4 {
+		t.Errorf("%d orders of 4 studies", len(orders))
+	}
+}
+
+// The pairs take a share of the time budget at most, here of 10 s a pair, and none is made where there is no time for two.
+// What is kept back for them is what they are likely to take.
+func TestPairsHaveAShare(t *testing.T) {
+	for _, tt := range []struct {
+		budget time.Duration
+		share  float64
+		want   int
+		short  string
+		kept   time.Duration
+	}{
+		{100 * time.Second, 0, 2, "of the time kept for them 4 s was left, and a pair takes 10 s", 20 * time.Second},
+		{90 * time.Second, 0, 0, "of the time kept for them 18 s was left, and the fewest pairs that have an interval take 20 s", 0},
+		{100 * time.Second, 0.5, 6, "of the time kept for them 2 s was left, and a pair takes 10 s", 50 * time.Second},
+		{10000 * time.Second, 0, 30, "", 2000 * time.Second},
+	} {
+		p := paired{&reruns{}, from(999), false}
+		s := Study{Name: "s", Check: 30, Race: true, CheckShare: tt.share, Budget: Budget{Time: tt.budget}}
+		r, n := pairsOf(t, s, p)
+		if n != tt.want || !strings.HasPrefix(r.short, tt.short) || tt.short == "" && r.short != "" {
+			t.Errorf("%v: %d pairs, want %d; %q", tt.budget, n, tt.want, r.short)
+		}
+		if tt.want < 30 {
+			if got := r.checkReserve(); got != tt.kept {
+				t.Errorf("%v: %v is kept back, want %v", tt.budget, got, tt.kept)
+			}
+		}
+	}
+	// A gain of 50 % in noise of 5 % is told by 8 pairs, one of 1 % by more than there may be.
+	r := racing(Study{Check: 200, Race: true, Sequential: true, Budget: Budget{Time: 10000 * time.Second}}, &reruns{limit: Budget{Time: 10000 * time.Second}})
+	for ratio, want := range map[float64]time.Duration{0.5: 81 * time.Second, 0.99: 2000 * time.Second} {
+		if got := r.pairsReserve(trialOf(7, 4*ratio), trialOf(1, 4)); got != want {
+			t.Errorf("%v: %v is kept back, want %v", ratio, got, want)
+		}
+	}
+}
