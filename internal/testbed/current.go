@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Current fails the test unless the file is want: a page of the reference, or another file that is made from the code. With UPDATE_DOCS=1 in the environment it writes the file instead. again
-// is the command that does so, for people.
+// Current fails the test unless the file is want: a page of the reference, or another file that is made from the code.
+// With UPDATE_DOCS=1 in the environment it writes the file instead. again is the command that does so, for people.
 func Current(t testing.TB, path, want, again string) {
 	t.Helper()
 	if os.Getenv("UPDATE_DOCS") != "" {
