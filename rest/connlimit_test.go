@@ -170,7 +170,8 @@ func TestNoDescriptors(t *testing.T) { withoutDescriptors(t, syscall.EMFILE, 10*
 
 // An error by which a server ends is seen.
 func TestNoDescriptorsControl(t *testing.T) {
-	testbed.Fails(t, "an error that does not pass", func(t testing.TB) { withoutDescriptors(t, syscall.EBADF, time.Second) })
+	testbed.Fails(t, "an error that does not pass",
+		func(t testing.TB) { withoutDescriptors(t, syscall.EBADF, time.Second) })
 }
 
 func withoutDescriptors(t testing.TB, errno syscall.Errno, within time.Duration) {

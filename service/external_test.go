@@ -17,7 +17,8 @@ import (
 // askedOf is an external study.
 func askedOf(t testing.TB, trials int) *spec.Study {
 	t.Helper()
-	text := fmt.Sprintf("parameters: {x: {type: int, min: 1, max: 1000}}\nbudget: {trials: %d}\nsearch: {name: random, seed: 1}\n", trials)
+	text := fmt.Sprintf("parameters: {x: {type: int, min: 1, max: 1000}}\nbudget: {trials: %d}\nsearch: {name: random, "+
+		"seed: 1}\n", trials)
 	def, _, err := spec.Parse("loop.yaml", []byte(text), func(s *spec.Study) error {
 		s.SetAsked()
 		return nil

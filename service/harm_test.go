@@ -84,7 +84,8 @@ func TestSearchPanics(t *testing.T) {
 		for _, name := range []string{"a", "b"} {
 			s.submit(t, fortyOf(t, 1, 8, 2), name)
 		}
-		if _, err := s.Wait(ctx, "a"); err == nil || !strings.Contains(err.Error(), "panicked: runtime error: index out of range") {
+		if _, err := s.Wait(ctx, "a"); err == nil ||
+			!strings.Contains(err.Error(), "panicked: runtime error: index out of range") {
 			t.Errorf("a: %v", err)
 		}
 		i := s.state(t, "a")

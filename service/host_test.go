@@ -385,7 +385,8 @@ func TestEndedStudiesGoOn(t *testing.T) {
 				t.Errorf("%d trials, ended by %s, %v", len(r.Trials), r.EndedBy, err)
 			}
 		}
-		if all := configsOf(t, store, "a"); !slices.ContainsFunc(all, news[0].Equal) || !slices.ContainsFunc(all, news[1].Equal) {
+		if all := configsOf(t, store, "a"); !slices.ContainsFunc(all, news[0].Equal) ||
+			!slices.ContainsFunc(all, news[1].Equal) {
 			t.Errorf("%v of %v was not run", news, all)
 		}
 		s.steer(t, "a", assay.Steering{Do: "budget", Trials: 8})

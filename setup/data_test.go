@@ -12,13 +12,16 @@ import (
 	"github.com/assay-run/assay/spec"
 )
 
-// hostileValues are 200 values that would do something if anything but the program read them: they make the file canary.
+// hostileValues are 200 values that would do something if anything but the program read them: they make the file
+// canary.
 func hostileValues() (all []string) {
 	touch := "touch canary"
 	for _, before := range []string{"", "x", "'", `"`, "-", "--x=", " ", "\n", "\\", "é"} {
 		for _, hostile := range []string{
-			"; " + touch, "$(" + touch + ")", "`" + touch + "`", "\n" + touch + "\n", "' ; " + touch + " ; '", `" ; ` + touch + ` ; "`,
-			"&& " + touch, "|| " + touch, "| " + touch, "& " + touch, ">canary", "<(" + touch + ")", "${IFS}" + touch, "%s%n", "{p1}",
+			"; " + touch, "$(" + touch + ")", "`" + touch + "`", "\n" + touch + "\n", "' ; " + touch + " ; '",
+			`" ; ` + touch + ` ; "`,
+			"&& " + touch, "|| " + touch, "| " + touch, "& " + touch, ">canary", "<(" + touch + ")", "${IFS}" + touch, "%s%n",
+			"{p1}",
 			"{{x}}", "{p1?" + touch + "}", "\x01\x7f\x1b[2J\u202e", "\xff\xfe", "*?[a-z]~!#",
 		} {
 			all = append(all, before+hostile)
@@ -27,8 +30,8 @@ func hostileValues() (all []string) {
 	return all
 }
 
-// A parameter's value is data: what a program finds in its arguments, its environment and its files is the value, byte for
-// byte, and nothing else reads it. In a line for a shell values are variables.
+// A parameter's value is data: what a program finds in its arguments, its environment and its files is the value, byte
+// for byte, and nothing else reads it. In a line for a shell values are variables.
 func TestValuesAreData(t *testing.T) {
 	testbed.Outside(t)
 	words := func(program string, names []string) *spec.Study {
@@ -64,7 +67,8 @@ func TestValuesAreDataControl(t *testing.T) {
 	})
 }
 
-// valuesAreData runs the program of a study with all values at once. change, if set, makes another command of its words.
+// valuesAreData runs the program of a study with all values at once. change, if set, makes another command of its
+// words.
 func valuesAreData(
 	t testing.TB, values []string, study func(program string, names []string) *spec.Study, change func([]string) []string,
 ) {

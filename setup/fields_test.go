@@ -13,9 +13,10 @@ import (
 
 // optionValues has a good and a bad value of every option of the tables.
 var optionValues = map[string]struct{ good, bad string }{
-	"initial": {"5", "0"}, "population": {"5", "1"}, "penalty": {"10", "1"}, "learner": {"gp", "oracle"}, "stopped": {"drop", "guess"},
-	"limits": {"worst", "guess"},
-	"levels": {"3", "1"}, "points": {"7", "1.5"}, "minimal": {"true", "perhaps"}, "size": {"0.5", "2"},
+	"initial": {"5", "0"}, "population": {"5", "1"}, "penalty": {"10", "1"}, "learner": {"gp", "oracle"},
+	"stopped": {"drop", "guess"},
+	"limits":  {"worst", "guess"},
+	"levels":  {"3", "1"}, "points": {"7", "1.5"}, "minimal": {"true", "perhaps"}, "size": {"0.5", "2"},
 	"restarts": {"-1", "-2"}, "grow": {"true", "2"}, "particles": {"4", "many"}, "inertia": {"0.5", "1.5"},
 	"pull":   {"1", "5"},
 	"chains": {"2", "0"}, "hot": {"1", "0.001"}, "cooling": {"0.9", "1"}, "alpha": {"0.3", "0"},

@@ -36,6 +36,7 @@ func (p *Problem) checkFollowed() error {
 	if m, ok := def.Progress(); ok && m.Name == objective {
 		return nil
 	}
-	return usagef("%sstopping rule %s follows what runs report while they go on: progress: {metric: %s, source: ...} is needed",
+	return usagef("%sstopping rule %s follows what runs report while they go on: progress: {metric: %s, source: ...} is "+
+		"needed",
 		def.At("stop.rule"), def.Stop.Rule, objective)
 }

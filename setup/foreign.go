@@ -21,7 +21,8 @@ import (
 // maxForeign is the size of a text that is read as a whole.
 const maxForeign = 1 << 30
 
-// IsForeign reports whether a file is one of another tuner, and not a study file: a database, or JSON by its first byte.
+// IsForeign reports whether a file is one of another tuner, and not a study file: a database, or JSON by its first
+// byte.
 func IsForeign(path string) bool {
 	if sqlite.IsDatabase(path) {
 		return true

@@ -23,18 +23,21 @@ func TestMLOS(t *testing.T) {
 	if s.Name != "cache" || !slices.Equal(s.Parameters, []string{"size_mb", "policy", "ratio"}) || len(s.Runs) != 11 {
 		t.Errorf("%+v", s)
 	}
-	if m := s.Metrics; len(m) != 3 || m[0].Name != "latency" || m[0].Maximize || m[1].Name != "throughput" || !m[1].Maximize || m[2].Known {
+	if m := s.Metrics; len(m) != 3 || m[0].Name != "latency" || m[0].Maximize || m[1].Name != "throughput" ||
+		!m[1].Maximize || m[2].Known {
 		t.Errorf("metrics %+v", m)
 	}
 	first, failed := s.Runs[0], s.Runs[5]
-	if !slices.Equal(first.Config, []string{"16", "random", "0.25"}) || first.Values[0] != 20.619955166548078 || first.Elapsed != 20.619955 {
+	if !slices.Equal(first.Config, []string{"16", "random", "0.25"}) || first.Values[0] != 20.619955166548078 ||
+		first.Elapsed != 20.619955 {
 		t.Errorf("%+v", first)
 	}
 	if failed.Failed != "FAILED" || failed.Elapsed != 30 || failed.Values[0] == failed.Values[0] {
 		t.Errorf("%+v", failed)
 	}
 	for of, want := range map[string]string{"other": "the experiments are cache"} {
-		if _, err := ReadForeign(t.Context(), foreignFiles+"mlos.sqlite", of); assay.ClassOf(err) != assay.ClassUsage || !strings.Contains(err.Error(), want) {
+		if _, err := ReadForeign(t.Context(), foreignFiles+"mlos.sqlite", of); assay.ClassOf(err) != assay.ClassUsage ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", of, err)
 		}
 	}
@@ -137,7 +140,8 @@ func TestForeignRefuses(t *testing.T) {
 		write("half.db", string(half[:len(half)/3])): "half.db: ",
 		filepath.Join(dir, "none.json"):              "no such file",
 	} {
-		if _, err := ReadForeign(t.Context(), path, ""); assay.ClassOf(err) != assay.ClassUsage || !strings.Contains(err.Error(), want) {
+		if _, err := ReadForeign(t.Context(), path, ""); assay.ClassOf(err) != assay.ClassUsage ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", path, err, want)
 		}
 	}

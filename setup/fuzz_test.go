@@ -10,7 +10,8 @@ import (
 // What is told of trials has a number and a place, or is refused as a mistake of whoever tells it.
 func FuzzReadReports(f *testing.F) {
 	for _, s := range []string{
-		`{"id":1,"value":2}`, "[{\"id\":1},\n{\"id\":2,\"state\":\"failed\"}]", `[[{"id":1}]]`, `{"id":1}{`, `[`, `{"id":"x"}`, ``, ` [1,`,
+		`{"id":1,"value":2}`, "[{\"id\":1},\n{\"id\":2,\"state\":\"failed\"}]", `[[{"id":1}]]`, `{"id":1}{`, `[`,
+		`{"id":"x"}`, ``, ` [1,`,
 	} {
 		f.Add([]byte(s))
 	}

@@ -53,7 +53,8 @@ func learnedStudy(t *testing.T, text string, noise float64) (own, learned *costm
 	trials []assay.Trial, b *benchProgram,
 ) {
 	t.Helper()
-	head := "env: {AT: '{cpu}{rtt}{bandwidth}'}\ncommand: ['true']\nobjective: {minimize: elapsed}\nstop: none\nparameters:\n"
+	head := "env: {AT: '{cpu}{rtt}{bandwidth}'}\ncommand: ['true']\nobjective: {minimize: elapsed}\nstop: " +
+		"none\nparameters:\n"
 	st, _, err := spec.Parse("learn.yaml", []byte(head+text), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -199,7 +200,8 @@ func TestLearnedErrorIsTheLibrarys(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, learned, trials, b := learnedStudy(t, text, 0)
 			st, _, err := spec.Parse("learn.yaml",
-				[]byte("env: {AT: '{cpu}{rtt}{bandwidth}'}\ncommand: ['true']\nobjective: {minimize: elapsed}\nparameters:\n"+text), nil)
+				[]byte("env: {AT: '{cpu}{rtt}{bandwidth}'}\ncommand: ['true']\nobjective: {minimize: elapsed}\nparameters:\n"+text),
+				nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -32,7 +32,8 @@ func (s *Study) mirrored(ctx context.Context, c claim, r opened) (assay.Store, e
 		return nil, assay.WithHint(err, "was an old copy of the store put back? assay study recover "+
 			report.ShellQuote([]string{r.record})+" brings the events back that it lacks")
 	case errors.Is(err, store.ErrOther):
-		return nil, assay.WithHint(err, "two stores have gone on with one study: go on in the other, or give this one a spool of its own (--spool DIR)")
+		return nil, assay.WithHint(err,
+			"two stores have gone on with one study: go on in the other, or give this one a spool of its own (--spool DIR)")
 	case err != nil:
 		return nil, spoolError(filepath.Dir(r.record), err)
 	}
@@ -40,7 +41,8 @@ func (s *Study) mirrored(ctx context.Context, c claim, r opened) (assay.Store, e
 	return m, nil
 }
 
-// lost returns what to say to somebody who begins a study of a name of which the spool has another: its store may be lost.
+// lost returns what to say to somebody who begins a study of a name of which the spool has another: its store may be
+// lost.
 func lost(spool, name, but string) []string {
 	copies, err := Copies(spool)
 	if err != nil {
@@ -48,7 +50,8 @@ func lost(spool, name, but string) []string {
 	}
 	for _, c := range copies {
 		if c.Err == nil && c.Study == name && c.Path != but {
-			return []string{fmt.Sprintf("the spool has the record of an earlier study %s; if its store is lost, assay study recover %s brings it back",
+			return []string{fmt.Sprintf("the spool has the record of an earlier study %s; if its store is lost, assay study "+
+				"recover %s brings it back",
 				report.Visible(name), report.ShellQuote([]string{c.Path}))}
 		}
 	}

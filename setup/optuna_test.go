@@ -77,9 +77,10 @@ func TestImportOptunaStorage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(s.Parameters, []string{"kind", "depth"}) || s.When["depth"] != "kind == 'tree'" || !slices.Equal(s.Metrics, []foreign.Metric{
-		{Name: "time", Known: true}, {Name: "score", Known: true, Maximize: true}, {Name: "watts"},
-	}) {
+	if !slices.Equal(s.Parameters, []string{"kind", "depth"}) || s.When["depth"] != "kind == 'tree'" ||
+		!slices.Equal(s.Metrics, []foreign.Metric{
+			{Name: "time", Known: true}, {Name: "score", Known: true, Maximize: true}, {Name: "watts"},
+		}) {
 		t.Errorf("%+v", s)
 	}
 	var got []string
@@ -87,7 +88,8 @@ func TestImportOptunaStorage(t *testing.T) {
 		got = append(got, strings.TrimSpace(fmt.Sprintf("%s %v %v %s", r.Config[0], r.Values, r.Elapsed, r.Failed)))
 	}
 	if want := []string{
-		"tree [3.5 9 12.5] 2.5", "flat [NaN NaN NaN] NaN PRUNED", "flat [NaN NaN NaN] NaN no finite value", "flat [NaN NaN NaN] NaN FAIL",
+		"tree [3.5 9 12.5] 2.5", "flat [NaN NaN NaN] NaN PRUNED", "flat [NaN NaN NaN] NaN no finite value",
+		"flat [NaN NaN NaN] NaN FAIL",
 	}; !slices.Equal(got, want) {
 		t.Errorf("%q\nwant %q", got, want)
 	}
@@ -100,20 +102,26 @@ func TestImportOptunaStorage(t *testing.T) {
 func TestImportOptunaStorageRefuses(t *testing.T) {
 	for change, want := range map[string]string{
 		"": "o.db: the studies are small, kiln",
-		"DELETE FROM studies WHERE study_id = 1; UPDATE trial_params SET param_value = 2 WHERE trial_id = 3": "the storage of Optuna: trial 1, parameter kind: there is no choice 2 of 2",
-		"DELETE FROM studies WHERE study_id = 1; UPDATE trial_params SET param_value = NULL":                 "trial 0, parameter kind: it has no value",
-		"DELETE FROM studies WHERE study_id = 1; UPDATE trial_params SET distribution_json = NULL":           "trial 0, parameter kind: the distribution",
-		"DELETE FROM studies WHERE study_id = 1; UPDATE trial_values SET objective = 2":                      "has a value of objective 2, of 2",
-		"DELETE FROM studies WHERE study_id = 1; UPDATE trial_values SET value = 'x'":                        "the storage of Optuna: ",
-		"DELETE FROM studies WHERE study_id = 1; UPDATE study_system_attributes SET value_json = '{'":        "the storage of Optuna: ",
-		"DELETE FROM studies WHERE study_id = 1; ALTER TABLE trial_values DROP COLUMN value_type":            "o.db: this storage is of Optuna before 3.0",
+		"DELETE FROM studies WHERE study_id = 1; UPDATE trial_params SET param_value = 2 WHERE trial_id = 3": "the storage " +
+			"of Optuna: trial 1, parameter kind: there is no choice 2 of 2",
+		"DELETE FROM studies WHERE study_id = 1; UPDATE trial_params SET param_value = NULL":       "trial 0, parameter kind: it has no value",
+		"DELETE FROM studies WHERE study_id = 1; UPDATE trial_params SET distribution_json = NULL": "trial 0, parameter kind: the distribution",
+		"DELETE FROM studies WHERE study_id = 1; UPDATE trial_values SET objective = 2": "has a value " +
+			"of objective 2, of 2",
+		"DELETE FROM studies WHERE study_id = 1; UPDATE trial_values SET value = 'x'": "the storage " +
+			"of Optuna: ",
+		"DELETE FROM studies WHERE study_id = 1; UPDATE study_system_attributes SET value_json = '{'": "the storage " +
+			"of Optuna: ",
+		"DELETE FROM studies WHERE study_id = 1; ALTER TABLE trial_values DROP COLUMN value_type": "o.db: this " +
+			"storage is of Optuna before 3.0",
 		"DELETE FROM studies": "the studies are ",
 		"DELETE FROM trials":  "the studies are small, kiln",
 		"DELETE FROM studies WHERE study_id = 1; DELETE FROM trials": "o.db: the study has no parameters",
 	} {
 		path := database(t, optunaTables, optunaTwo, change)
 		s, err := ReadForeign(t.Context(), path, "")
-		if err == nil || assay.ClassOf(err) != assay.ClassUsage || !strings.Contains(err.Error(), want) || strings.Count(err.Error(), "o.db") != 1 {
+		if err == nil || assay.ClassOf(err) != assay.ClassUsage || !strings.Contains(err.Error(), want) ||
+			strings.Count(err.Error(), "o.db") != 1 {
 			t.Errorf("%s: %v, %+v; want %s", change, err, s, want)
 		}
 	}
@@ -144,7 +152,8 @@ func TestOptunaWritesBoth(t *testing.T) {
 		return s
 	}
 	for _, name := range []string{"o.log", "o.db"} {
-		if out, err := exec.Command(python, foreignFiles+"make_optuna.py", filepath.Join(dir, name)).CombinedOutput(); err != nil {
+		if out, err := exec.Command(python, foreignFiles+"make_optuna.py",
+			filepath.Join(dir, name)).CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
 	}

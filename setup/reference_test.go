@@ -11,8 +11,10 @@ import (
 // The reference has every option of searchers and of stopping rules, with the values that it takes.
 func TestReferenceOfSearchers(t *testing.T) {
 	var b strings.Builder
-	b.WriteString("# Options of searchers and stopping rules\n\nThis page is made from the code. Where each comes from, and when to use it: " +
-		"[searchers](../searchers.md).\n\n```yaml\nsearch: {name: pso, seed: 1, particles: 12}\nstop: {rule: posterior, audit: 5%}\n```\n\n" +
+	b.WriteString("# Options of searchers and stopping rules\n\nThis page is made from the code. Where each comes from, " +
+		"and when to use it: " +
+		"[searchers](../searchers.md).\n\n```yaml\nsearch: {name: pso, seed: 1, particles: 12}\nstop: {rule: posterior, " +
+		"audit: 5%}\n```\n\n" +
 		"An option that is left out has the default of its row.\n")
 	for _, part := range []struct {
 		title, key string

@@ -39,7 +39,8 @@ func (s *Store) roomToRun() error {
 	if err != nil || free >= floorOf(runFloor, size, 16) {
 		return nil
 	}
-	return assay.WithHint(assay.Errorf(assay.ClassIO, "the disk of the store has %.1f MiB left: no run is started below %.1f MiB",
+	return assay.WithHint(assay.Errorf(assay.ClassIO,
+		"the disk of the store has %.1f MiB left: no run is started below %.1f MiB",
 		float64(free)/(1<<20), float64(floorOf(runFloor, size, 16))/(1<<20)),
 		fmt.Sprintf("make room on the disk of %s, and go on", s.Path))
 }

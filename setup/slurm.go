@@ -56,7 +56,12 @@ func openTemplate(_ context.Context, p *Problem, owner string) (opened, error) {
 	}
 	var asks []string
 	for _, a := range []struct{ key, text string }{
-		{"partition", b.Partition}, {"account", b.Account}, {"nodes", b.Nodes}, {"cpus", b.CPUs}, {"memory", b.Memory}, {"gpus", b.GPUs},
+		{"partition", b.Partition},
+		{"account", b.Account},
+		{"nodes", b.Nodes},
+		{"cpus", b.CPUs},
+		{"memory", b.Memory},
+		{"gpus", b.GPUs},
 	} {
 		if a.text != "" {
 			asks = append(asks, a.key)
@@ -99,27 +104,30 @@ func openBatch(p *Problem, owner string, system batch.System) (opened, error) {
 	if err != nil {
 		return opened{}, spoolError(spool, err)
 	}
-	return opened{Runner: r, close: r.Close, record: dir + mirror.Suffix, bind: func(ctx context.Context, s *study.Study) error {
-		bound = s
-		j, err := s.Journal(ctx)
-		if err != nil {
-			return err
-		}
-		p.walltimes.follow(j.Past())
-		for _, e := range j.Past() {
-			if e.Booked != nil {
-				booked[e.Booked.RunID] = true
+	return opened{
+		Runner: r, close: r.Close, record: dir + mirror.Suffix,
+		bind: func(ctx context.Context, s *study.Study) error {
+			bound = s
+			j, err := s.Journal(ctx)
+			if err != nil {
+				return err
 			}
-		}
-		keep := s.Output
-		s.Output = func(t assay.Trial) {
-			p.walltimes.learn(t)
-			if keep != nil {
-				keep(t)
+			p.walltimes.follow(j.Past())
+			for _, e := range j.Past() {
+				if e.Booked != nil {
+					booked[e.Booked.RunID] = true
+				}
 			}
-		}
-		return nil
-	}}, nil
+			keep := s.Output
+			s.Output = func(t assay.Trial) {
+				p.walltimes.learn(t)
+				if keep != nil {
+					keep(t)
+				}
+			}
+			return nil
+		},
+	}, nil
 }
 
 // spoolError returns the error of a spool that cannot be used.
@@ -235,7 +243,8 @@ func Shim(ctx context.Context, dir string) (code int, err error) {
 	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	s := batch.Shim{
 		Runner: r, Tee: run.Tee, Boot: strings.TrimSpace(string(boot)),
-		Job: cmp.Or(os.Getenv("SLURM_JOB_ID"), os.Getenv("HQ_JOB_ID"), os.Getenv("PBS_JOBID"), os.Getenv("LSB_JOBID")), Node: cmp.Or(os.Getenv("SLURMD_NODENAME"), node),
+		Job:  cmp.Or(os.Getenv("SLURM_JOB_ID"), os.Getenv("HQ_JOB_ID"), os.Getenv("PBS_JOBID"), os.Getenv("LSB_JOBID")),
+		Node: cmp.Or(os.Getenv("SLURMD_NODENAME"), node),
 	}
 	if at, err := strconv.ParseInt(os.Getenv("SLURM_JOB_END_TIME"), 10, 64); err == nil && at > 0 {
 		s.Ends = time.Unix(at, 0)

@@ -98,33 +98,34 @@ func inputsOf(def *spec.Study) (names []string, dir string, err error) {
 
 // addInputs adds a file, or all below a directory.
 func addInputs(dir, name string, to map[string]bool) error {
-	return filepath.WalkDir(filepath.Join(dir, filepath.FromSlash(name)), func(path string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if e.IsDir() {
+	return filepath.WalkDir(filepath.Join(dir, filepath.FromSlash(name)),
+		func(path string, e fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			if e.IsDir() {
+				return nil
+			}
+			rel, err := filepath.Rel(dir, path)
+			if err != nil {
+				return err
+			}
+			info, err := os.Stat(path)
+			switch {
+			case err != nil:
+				return err
+			case info.IsDir():
+				return fmt.Errorf("%s is a link to a directory", rel)
+			case !info.Mode().IsRegular():
+				return fmt.Errorf("%s is no regular file", rel)
+			}
+			rel = filepath.ToSlash(rel)
+			if flaw := blobs.NameFlaw(rel); flaw != "" {
+				return fmt.Errorf("the name %q: %s", rel, flaw)
+			}
+			to[rel] = true
 			return nil
-		}
-		rel, err := filepath.Rel(dir, path)
-		if err != nil {
-			return err
-		}
-		info, err := os.Stat(path)
-		switch {
-		case err != nil:
-			return err
-		case info.IsDir():
-			return fmt.Errorf("%s is a link to a directory", rel)
-		case !info.Mode().IsRegular():
-			return fmt.Errorf("%s is no regular file", rel)
-		}
-		rel = filepath.ToSlash(rel)
-		if flaw := blobs.NameFlaw(rel); flaw != "" {
-			return fmt.Errorf("the name %q: %s", rel, flaw)
-		}
-		to[rel] = true
-		return nil
-	})
+		})
 }
 
 // sharedOf returns the shared paths of a study with the sizes of those that are files here. If must is set it is an

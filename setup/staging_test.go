@@ -15,7 +15,10 @@ import (
 func staged(t *testing.T, keys string) (def *spec.Study, dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	for name, text := range map[string]string{"in.txt": "hello", "src/a.c": "a", "src/b.c": "bb", "src/deep/c.h": "ccc", "run.sh": "#!/bin/sh"} {
+	for name, text := range map[string]string{
+		"in.txt": "hello", "src/a.c": "a", "src/b.c": "bb", "src/deep/c.h": "ccc",
+		"run.sh": "#!/bin/sh",
+	} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
@@ -89,11 +92,13 @@ func TestStage(t *testing.T) {
 func TestStagingHere(t *testing.T) {
 	for keys, says := range map[string]string{
 		"inputs: [in.txt, \"src/*.c\"]\noutputs: [\"*.log\"]\nshared: [DIR]": "",
-		"inputs: [in.txt, gone.txt]":                                         "s.yaml:4:18: inputs: gone.txt: no file fits it",
-		"inputs: [empty]":                                                    "only empty directories",
-		"inputs: [pipe]":                                                     "no regular file",
-		"inputs: [loop]":                                                     "a link to a directory",
-		"shared: [/nowhere/at/all]":                                          "s.yaml:4:10: shared: stat /nowhere/at/all: no such file",
+		"inputs: [in.txt, gone.txt]": "s.yaml:4:18: inputs: gone.txt: no file fits " +
+			"it",
+		"inputs: [empty]": "only empty directories",
+		"inputs: [pipe]":  "no regular file",
+		"inputs: [loop]":  "a link to a directory",
+		"shared: [/nowhere/at/all]": "s.yaml:4:10: shared: stat /nowhere/at/all: " +
+			"no such file",
 	} {
 		def, dir := staged(t, keys+"\n")
 		if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
@@ -103,7 +108,8 @@ func TestStagingHere(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := New(def, Options{})
-		if says == "" && err != nil || says != "" && (err == nil || !strings.Contains(err.Error(), says) || assay.ClassOf(err) != assay.ClassUsage) {
+		if says == "" && err != nil ||
+			says != "" && (err == nil || !strings.Contains(err.Error(), says) || assay.ClassOf(err) != assay.ClassUsage) {
 			t.Errorf("%s: %v", keys, err)
 		}
 	}

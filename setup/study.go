@@ -113,7 +113,10 @@ func (s *Study) wire(ctx context.Context, c claim) error {
 		Name: c.name, Space: p.Space, Goal: p.Goal, Command: p.job,
 		Searcher: searcher, Stopper: p.stopper, Ender: p.ender(), Cuts: cuts,
 		Runner: r.Runner, Clock: r.clock, Parallel: def.Parallel, Store: kept,
-		Budget: study.Budget{Time: def.Budget.Time, Trials: def.Budget.Trials, Target: def.Budget.Target, CPUHours: def.Budget.CPUHours},
+		Budget: study.Budget{
+			Time: def.Budget.Time, Trials: def.Budget.Trials, Target: def.Budget.Target,
+			CPUHours: def.Budget.CPUHours,
+		},
 	}
 	if p.Table != nil {
 		return nil

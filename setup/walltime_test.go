@@ -36,8 +36,8 @@ func oneParam(t *testing.T) *assay.Space {
 	return s
 }
 
-// The rule is asked for how long a run may take, and what it says falls with the best. Without a rule it is the time that
-// all but one run in a hundred take. A repeated run has twice the time of the longest of its configuration.
+// The rule is asked for how long a run may take, and what it says falls with the best. Without a rule it is the time
+// that all but one run in a hundred take. A repeated run has twice the time of the longest of its configuration.
 func TestWalltimes(t *testing.T) {
 	grows := assay.Goal{Metric: "elapsed", Grows: true}
 	w := newWalltimes(oneParam(t), grows, stop.Incumbent{Margin: 0.1})
@@ -117,8 +117,8 @@ func recordedTimes(t *testing.T, keep func(row map[string]string) bool, column s
 	return y
 }
 
-// What is asked for jobs on recorded run times, against a user who asks for six times the median: 60 random trials, the median of
-// which takes half an hour, in a hundred studies.
+// What is asked for jobs on recorded run times, against a user who asks for six times the median: 60 random trials, the
+// median of which takes half an hour, in a hundred studies.
 func TestWalltimeRecorded(t *testing.T) {
 	first := ""
 	for name, y := range map[string][]float64{
@@ -169,7 +169,8 @@ func TestWalltimeRecorded(t *testing.T) {
 				}
 			}
 		}
-		text := fmt.Sprintf("%s: asked %.0f h by six times the median, %.0f h by the rule: %.1f times less; asked/used %.2f; %d runs cut",
+		text := fmt.Sprintf("%s: asked %.0f h by six times the median, %.0f h by the rule: %.1f times less; asked/used "+
+			"%.2f; %d runs cut",
 			name, user/3600/100, asked/3600/100, user/asked, asked/used, cut)
 		t.Log(text)
 		if user/asked < 4 || cut > 0 {

@@ -22,7 +22,8 @@ func TestApp(t *testing.T) {
 		t.Errorf("the study brings the command %q and the variables %q", argv, env)
 	}
 	written, ok := s.YAML()
-	if again := parse(t, written); !ok || again.Diff(s) != nil || !reflect.DeepEqual(again.Placement, s.Placement) || again.Parallel != 3 {
+	if again := parse(t, written); !ok || again.Diff(s) != nil || !reflect.DeepEqual(again.Placement, s.Placement) ||
+		again.Parallel != 3 {
 		t.Errorf("written as\n%s", written)
 	}
 	if d := parse(t, "command: [p, '{threads}']\nparameters: {threads: 1..8}\n").Diff(s); len(d) == 0 {

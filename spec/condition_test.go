@@ -84,7 +84,8 @@ func TestConditionalProgram(t *testing.T) {
 		t.Errorf("written and read again it is another study: %v, %s", err, written)
 	}
 	other := strings.Replace(conditional, "trees > 100", "trees > 200", 1)
-	if o, _, err := Parse("o.yaml", []byte(other), nil); err != nil || o.Identity() == s.Identity() || len(o.Diff(s)) == 0 {
+	if o, _, err := Parse("o.yaml", []byte(other), nil); err != nil || o.Identity() == s.Identity() ||
+		len(o.Diff(s)) == 0 {
 		t.Errorf("another condition is the same study: %v", err)
 	}
 }

@@ -11,7 +11,8 @@ import (
 // A file of applications is read, or refused with flaws that have a place.
 func FuzzParseApps(f *testing.F) {
 	for _, s := range []string{
-		"x264: {command: [x264, --preset, \"{preset}\"], parameters: {preset: [a, b]}}\n", "a: {}\n", "a: &a {b: *a}\n", "- x\n", "",
+		"x264: {command: [x264, --preset, \"{preset}\"], parameters: {preset: [a, b]}}\n", "a: {}\n", "a: &a {b: *a}\n",
+		"- x\n", "",
 	} {
 		f.Add([]byte(s))
 	}

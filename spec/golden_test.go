@@ -118,7 +118,8 @@ func TestGoldenStored(t *testing.T) {
 		if !ok {
 			how = "JSON"
 		}
-		b.WriteString(strings.TrimLeft(name, "./") + " " + how + " " + identityAnywhere(t, *s)[:12] + " " + anywhere(t, string(stored)) + "\n")
+		b.WriteString(strings.TrimLeft(name, "./") + " " + how + " " + identityAnywhere(t, *s)[:12] + " " +
+			anywhere(t, string(stored)) + "\n")
 		if !ok {
 			continue
 		}

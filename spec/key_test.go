@@ -33,8 +33,8 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// Each field of a study is that of a key, which says who may write it and whether a study goes on with another value, or
-// is no part of what a user writes.
+// Each field of a study is that of a key, which says who may write it and whether a study goes on with another value,
+// or is no part of what a user writes.
 func TestFieldsAreKeys(t *testing.T) {
 	s := &Study{}
 	beside := []string{"Version", "Searchers", "Others", "Online", "Configs"} // Others come with the objective
@@ -105,13 +105,15 @@ func TestReferenceOfKeys(t *testing.T) {
 func TestSet(t *testing.T) {
 	s := &Study{}
 	for path, text := range map[string]string{
-		"budget.time": "10m", "budget.trials": "3", "prepare": "make", "search.seed": "7", "prior.use": "a, b", "repeat.runs": "auto",
+		"budget.time": "10m", "budget.trials": "3", "prepare": "make", "search.seed": "7", "prior.use": "a, b",
+		"repeat.runs": "auto",
 	} {
 		if err := s.Set(path, text); err != nil {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
-	if s.Budget.Trials != 3 || s.Budget.Time.Minutes() != 10 || !s.Prepare.Shell || s.Search.Seed != 7 || len(s.Prior.Studies) != 2 ||
+	if s.Budget.Trials != 3 || s.Budget.Time.Minutes() != 10 || !s.Prepare.Shell || s.Search.Seed != 7 ||
+		len(s.Prior.Studies) != 2 ||
 		!s.Repeat.Auto {
 		t.Errorf("set %+v", s)
 	}

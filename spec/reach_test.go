@@ -40,14 +40,15 @@ func TestReach(t *testing.T) {
 		doubt   = "parameter flag is named nowhere: it has an effect only if "
 	)
 	for text, want := range map[string]string{
-		"command: [prog, '{n}']":                                                         nothing,
-		"command: [prog, '{n}', '{flag}']":                                               reached,
-		"command: [prog, '{n}', '{flag?-x}']":                                            reached,
-		"command: [./prog, '{n}']":                                                       nothing, // it has no variables
-		"command: [prog, '{n}']\nenv: {F: '{flag}'}":                                     reached,
-		"command: [prog, '{n}']\nmetrics: {s: {size: 'out-{flag}'}}":                     reached,
-		"command: [prog, '{n}']\nmetrics: {s: {cmd: 'echo $FLAG'}}":                      reached,
-		"command: [prog, '{n}']\nmetrics: {s: {cmd: 'wc -l < log'}}":                     doubt + "prog reads the variable FLAG",
+		"command: [prog, '{n}']":                                     nothing,
+		"command: [prog, '{n}', '{flag}']":                           reached,
+		"command: [prog, '{n}', '{flag?-x}']":                        reached,
+		"command: [./prog, '{n}']":                                   nothing, // it has no variables
+		"command: [prog, '{n}']\nenv: {F: '{flag}'}":                 reached,
+		"command: [prog, '{n}']\nmetrics: {s: {size: 'out-{flag}'}}": reached,
+		"command: [prog, '{n}']\nmetrics: {s: {cmd: 'echo $FLAG'}}":  reached,
+		"command: [prog, '{n}']\nmetrics: {s: {cmd: 'wc -l < log'}}": doubt +
+			"prog reads the variable FLAG",
 		"command: [sleep, '{n}']\nmetrics: {s: {cmd: 'wc -l < log'}}":                    nothing,
 		"command: [sleep, '{n}']\nprepare: 'rm -rf data/x'":                              nothing,
 		"command: [sleep, '{n}']\nprepare: [rm, -f, x]":                                  nothing,

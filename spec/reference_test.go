@@ -49,7 +49,8 @@ A replayed table has the metrics that its study file names. Of those ` + "`cost`
 			assay.FromJSON:    "a number in a JSON file, by a pointer of RFC 6901; without one the file is the number",
 			assay.FromSize:    "the size of a file, in bytes",
 			assay.FromCommand: "the one number that a line for `sh -c` prints after the run",
-			assay.FromGPU:     "what the graphics cards took while the run went on: `energy` (J), `power` (W), `memory` (B) or `utilization` (%)",
+			assay.FromGPU: "what the graphics cards took while the run went on: `energy` (J), `power` (W), `memory` (B) " +
+				"or `utilization` (%)",
 		}[k]
 		if text == "" {
 			t.Errorf("no text for %v", k)

@@ -115,11 +115,15 @@ func TestSchemaMetrics(t *testing.T) {
 func TestSchemaRefuses(t *testing.T) {
 	s := studySchema(t)
 	for _, text := range []string{
-		"command: {a: b}", "parameters: [1]", "parameters: {n: {type: whole}}", "parameters: {n: {minimum: 1}}", "objective: {smallest: elapsed}",
-		"metrics: {m: {out: x}}", "metrics: {m: {gpu: heat}}", "service: {ready: {port: 1}}", "service: {start: x, ready: {ports: 1}}", "repeat: -1", "place: [local]",
-		"replay: {parameters: [a]}", "prior: {rule: new}", "progress: {from: x}", "setup: {command: x, input: y}", "env: [A=1]",
+		"command: {a: b}", "parameters: [1]", "parameters: {n: {type: whole}}", "parameters: {n: {minimum: 1}}",
+		"objective: {smallest: elapsed}",
+		"metrics: {m: {out: x}}", "metrics: {m: {gpu: heat}}", "service: {ready: {port: 1}}",
+		"service: {start: x, ready: {ports: 1}}", "repeat: -1", "place: [local]",
+		"replay: {parameters: [a]}", "prior: {rule: new}", "progress: {from: x}", "setup: {command: x, input: y}",
+		"env: [A=1]",
 	} {
-		if _, _, err := Parse("wrong.yaml", []byte("command: [x, '{n}']\nparameters: {n: 1..2}\n"+text+"\n"), nil); err == nil {
+		if _, _, err := Parse("wrong.yaml", []byte("command: [x, '{n}']\nparameters: {n: 1..2}\n"+text+"\n"),
+			nil); err == nil {
 			t.Errorf("%q is read", text) // then it does not show what is refused
 		}
 		var v any

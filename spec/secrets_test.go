@@ -32,7 +32,8 @@ func TestSecrets(t *testing.T) {
 		t.Errorf("stored: %v, %v", again, err)
 	}
 	for flaw, says := range map[string]string{
-		"{A: c4n4ry}": "env:VARIABLE or file:PATH", "{A: 'env:'}": "env:VARIABLE", "{A: 'file:'}": "env:VARIABLE", "{E: env:E}": "env has a variable of that name",
+		"{A: c4n4ry}": "env:VARIABLE or file:PATH", "{A: 'env:'}": "env:VARIABLE", "{A: 'file:'}": "env:VARIABLE",
+		"{E: env:E}":     "env has a variable of that name",
 		"{'a=b': env:E}": "no name of a variable", "[a]": "", "{A: 'c4n4ry:x'}": "env:VARIABLE",
 	} {
 		_, err := parse(flaw)

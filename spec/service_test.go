@@ -65,7 +65,8 @@ func TestServiceKey(t *testing.T) {
 		{"a file", "[s]", "files: {s.conf: 'x = {b}'}\n", []bool{false, true}},
 		{"stop", "[s]", "", []bool{false, true}},
 	} {
-		text := "command: [c, '{a}', '{b}']\nparameters: {a: [1, 2], b: [1, 2]}\n" + tt.more + "service: {restart: changed, start: " +
+		text := "command: [c, '{a}', '{b}']\nparameters: {a: [1, 2], b: [1, 2]}\n" + tt.more +
+			"service: {restart: changed, start: " +
 			tt.start
 		if tt.name == "stop" {
 			text += ", stop: [x, '{b}']"

@@ -15,7 +15,10 @@ func TestStagingKeys(t *testing.T) {
 	if fmt.Sprint(s.Inputs, s.Outputs, s.Shared) != "[data/in.y4m *.c lib/] [*.log] [/data /srv/x.bin]" {
 		t.Errorf("%q %q %q", s.Inputs, s.Outputs, s.Shared)
 	}
-	s.Staged = &Staged{Inputs: []assay.Input{{Name: "a.c", SHA256: strings.Repeat("a", 64), Size: 3}}, Shared: []assay.Shared{{Path: "/data", Size: -1}, {Path: "/srv/x.bin", Size: 7}}}
+	s.Staged = &Staged{
+		Inputs: []assay.Input{{Name: "a.c", SHA256: strings.Repeat("a", 64), Size: 3}},
+		Shared: []assay.Shared{{Path: "/data", Size: -1}, {Path: "/srv/x.bin", Size: 7}},
+	}
 	if _, err := s.Check(); err != nil {
 		t.Error(err)
 	}
@@ -27,7 +30,8 @@ func TestStagingKeys(t *testing.T) {
 
 func TestStagingFlaws(t *testing.T) {
 	for text, says := range map[string]string{
-		"inputs: [/etc/passwd]":  `study.yaml:3:10: inputs: "/etc/passwd": an input is below the directory of the study (shared:`,
+		"inputs: [/etc/passwd]": `study.yaml:3:10: inputs: "/etc/passwd": an input is below the directory of the study ` +
+			`(shared:`,
 		"inputs: [../secret]":    `study.yaml:3:10: inputs: "../secret": it is not a plain path below a directory`,
 		"inputs: [a, a/../../b]": `study.yaml:3:13: inputs: "a/../../b": it is not a plain path`,
 		"inputs: [\"[x\"]":       "it is no pattern",
@@ -45,8 +49,10 @@ func TestStagingFlaws(t *testing.T) {
 			t.Errorf("%s: %v, want %s", text, err, says)
 		}
 	}
-	_, _, err := Parse("study.yaml", []byte("app: x264\nparameters: {n: 1..3}\ninputs: [a]\noutputs: [b]\nshared: [/c]\n"), nil)
-	if err == nil || !strings.Contains(err.Error(), "inputs, outputs, shared: how application x264 is run is written on the workers") {
+	_, _, err := Parse("study.yaml", []byte("app: x264\nparameters: {n: 1..3}\ninputs: [a]\noutputs: [b]\nshared: [/c]\n"),
+		nil)
+	if err == nil || !strings.Contains(err.Error(),
+		"inputs, outputs, shared: how application x264 is run is written on the workers") {
 		t.Errorf("%v", err)
 	}
 }

@@ -54,9 +54,10 @@ func TestSystemFlaws(t *testing.T) {
 // A value is one argument, whatever is in it; a splice is as many as it has.
 func TestSystemExpand(t *testing.T) {
 	s := &System{File: "/etc/x/s.yaml"}
-	got := s.Expand([]string{"a{name}b", "{ids}", "{here}/c", "{{x}}"}, map[string]string{"name": "$(x) {id}"}, map[string][]string{
-		IDsSplice: {"1 2", "3"},
-	})
+	got := s.Expand([]string{"a{name}b", "{ids}", "{here}/c", "{{x}}"}, map[string]string{"name": "$(x) {id}"},
+		map[string][]string{
+			IDsSplice: {"1 2", "3"},
+		})
 	if want := "a$(x) {id}b|1 2|3|/etc/x/c|{x}"; strings.Join(got, "|") != want {
 		t.Errorf("%q", got)
 	}

@@ -86,7 +86,8 @@ func TestCompareFewCovers(t *testing.T) {
 					}
 				}
 				if share := float64(within) / float64(all); share < 0.93 {
-					t.Errorf("%d pairs, %d others, %d earlier runs: %.3f of %d intervals contain 0", pairs, others, earlier, share, all)
+					t.Errorf("%d pairs, %d others, %d earlier runs: %.3f of %d intervals contain 0", pairs, others, earlier, share,
+						all)
 				}
 			}
 		}

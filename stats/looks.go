@@ -61,16 +61,16 @@ func PairsFor(noise, gap, total float64) int {
 // before, and would have ended there if it had shown a difference, errs in at most 1-level of all cases over all of its
 // looks, half of them on each side. A level of 0 means 0.95.
 //
-// The order of the two runs must be drawn for each pair. Then the sign of every difference is the toss of a coin between
-// two equal commands, whatever the machine does meanwhile: drift, bursts and heavy tails included.
+// The order of the two runs must be drawn for each pair. Then the sign of every difference is the toss of a coin
+// between two equal commands, whatever the machine does meanwhile: drift, bursts and heavy tails included.
 func CompareAtLook(a, b []float64, level float64) Comparison {
 	i, _ := Looks(len(a))
 	return ComparePaired(a, b, CompareOptions{Level: 1 - 2*LookError((1-levelOr(level))/2, i)})
 }
 
 // CompareVerdict compares two commands by pairs of runs, whatever their number: by [CompareAtLook] from the first look
-// on, and by [CompareFew] below it. earlier are runs of the first command that are in no pair, and more the repeated runs
-// of other configurations; they count below the first look only. a[i] and b[i] are a pair.
+// on, and by [CompareFew] below it. earlier are runs of the first command that are in no pair, and more the repeated
+// runs of other configurations; they count below the first look only. a[i] and b[i] are a pair.
 func CompareVerdict(a, b, earlier []float64, more [][]float64) Comparison {
 	if len(a) >= FirstLook {
 		return CompareAtLook(a, b, 0)

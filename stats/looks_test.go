@@ -12,7 +12,10 @@ func TestLooks(t *testing.T) {
 	for n, want := range map[int]struct {
 		i       int
 		planned bool
-	}{1: {1, false}, 7: {1, false}, 8: {1, true}, 9: {2, false}, 12: {2, true}, 13: {3, false}, 18: {3, true}, 27: {4, true}, 30: {5, false}} {
+	}{
+		1: {1, false}, 7: {1, false}, 8: {1, true}, 9: {2, false}, 12: {2, true}, 13: {3, false}, 18: {3, true},
+		27: {4, true}, 30: {5, false},
+	} {
 		if i, planned := Looks(n); i != want.i || planned != want.planned {
 			t.Errorf("%d pairs: look %d, planned %v; want %+v", n, i, planned, want)
 		}

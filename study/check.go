@@ -12,10 +12,9 @@ import (
 // gain is stated from runs that the choice of the best did not depend on. The best
 // of many trials is partly the luckiest: its own value promises too much.
 //
-// The runs are made one at a time, whatever Parallel is, so that neither
-// configuration has the machine to itself when the other has not. They alternate, so
-// that a machine that changes slowly changes for both; of a Sequential study see nextOfPair. No stopper ends them. Those
-// on record count: a session that goes on makes the rest.
+// The runs are made one at a time, whatever Parallel is, so that neither configuration has the machine to itself when
+// the other has not. They alternate, so that a machine that changes slowly changes for both; of a Sequential study see
+// nextOfPair. No stopper ends them. Those on record count: a session that goes on makes the rest.
 //
 // A best that fails when it is run again, or breaks a limit, gives its place to the next
 // best one, which is run again in its stead. One that was not yet run again without such

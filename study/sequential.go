@@ -23,9 +23,9 @@ type pairs interface {
 	comparing() time.Duration // all of their runs together
 }
 
-// nextOfPair returns the trial that runs next in the pairs that compare the best with the first configuration, nil if no further
-// pair is to be made: a look at them has decided, or the time kept for them is spent. Which of a pair runs first is drawn,
-// by the name of the study and the number of the pair alone: see [stats.CompareAtLook] for why.
+// nextOfPair returns the trial that runs next in the pairs that compare the best with the first configuration, nil if
+// no further pair is to be made: a look at them has decided, or the time kept for them is spent. Which of a pair runs
+// first is drawn, by the name of the study and the number of the pair alone: see [stats.CompareAtLook] for why.
 func (r *racer) nextOfPair(best, first *assay.Trial) *assay.Trial {
 	n := r.duel.checked(first.ID)
 	switch of := r.duel.checked(best.ID); {

@@ -50,8 +50,8 @@ func pairsOf(t *testing.T, s Study, p paired) (*racer, int) {
 	return r, p.checked(1)
 }
 
-// Pairs are made until a look tells: at 8, 12, 18 and so on, after 3 where runs are alike, and until the best is shown to
-// be better by less than 1 % at most. Without that all are made.
+// Pairs are made until a look tells: at 8, 12, 18 and so on, after 3 where runs are alike, and until the best is shown
+// to be better by less than 1 % at most. Without that all are made.
 func TestPairsEndWhenTheyTell(t *testing.T) {
 	small := func(int) stats.Comparison { return stats.Comparison{Low: -0.009, High: 0.2} }
 	for _, tt := range []struct {
@@ -74,8 +74,8 @@ func TestPairsEndWhenTheyTell(t *testing.T) {
 	}
 }
 
-// Which of a pair runs first is drawn, by the name of the study and the number of the pair: a session that goes on in the
-// middle of a pair makes the other run of it.
+// Which of a pair runs first is drawn, by the name of the study and the number of the pair: a session that goes on in
+// the middle of a pair makes the other run of it.
 func TestPairsAreDrawn(t *testing.T) {
 	orders := map[string]int{}
 	for _, name := range []string{"a", "b", "c", "d"} {
@@ -102,8 +102,8 @@ func TestPairsAreDrawn(t *testing.T) {
 	}
 }
 
-// The pairs take a share of the time budget at most, here of 10 s a pair, and none is made where there is no time for two.
-// What is kept back for them is what they are likely to take.
+// The pairs take a share of the time budget at most, here of 10 s a pair, and none is made where there is no time for
+// two. What is kept back for them is what they are likely to take.
 func TestPairsHaveAShare(t *testing.T) {
 	for _, tt := range []struct {
 		budget time.Duration
@@ -113,7 +113,8 @@ func TestPairsHaveAShare(t *testing.T) {
 		kept   time.Duration
 	}{
 		{100 * time.Second, 0, 2, "of the time kept for them 4 s was left, and a pair takes 10 s", 20 * time.Second},
-		{90 * time.Second, 0, 0, "of the time kept for them 18 s was left, and the fewest pairs that have an interval take 20 s", 0},
+		{90 * time.Second, 0, 0, "of the time kept for them 18 s was left, and the fewest pairs that have an interval take " +
+			"20 s", 0},
 		{100 * time.Second, 0.5, 6, "of the time kept for them 2 s was left, and a pair takes 10 s", 50 * time.Second},
 		{10000 * time.Second, 0, 30, "", 2000 * time.Second},
 	} {
@@ -130,7 +131,8 @@ func TestPairsHaveAShare(t *testing.T) {
 		}
 	}
 	// A gain of 50 % in noise of 5 % is told by 8 pairs, one of 1 % by more than there may be.
-	r := racing(Study{Check: 200, Race: true, Sequential: true, Budget: Budget{Time: 10000 * time.Second}}, &reruns{limit: Budget{Time: 10000 * time.Second}})
+	r := racing(Study{Check: 200, Race: true, Sequential: true, Budget: Budget{Time: 10000 * time.Second}},
+		&reruns{limit: Budget{Time: 10000 * time.Second}})
 	for ratio, want := range map[float64]time.Duration{0.5: 81 * time.Second, 0.99: 2000 * time.Second} {
 		if got := r.pairsReserve(trialOf(7, 4*ratio), trialOf(1, 4)); got != want {
 			t.Errorf("%v: %v is kept back, want %v", ratio, got, want)

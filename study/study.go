@@ -65,7 +65,7 @@ type Study struct {
 	// time budget. Check is then the most of them.
 	Sequential bool
 	CheckShare float64 // of the time budget, that the pairs of a Sequential study may take; 0 means 0.2
-	Race     bool          // one run is not taken for the truth; see Race in the package comment
+	Race       bool    // one run is not taken for the truth; see Race in the package comment
 	// Anywhere says that runs are made on machines of any class, by a Runner that is a [Placer]. What is
 	// recommended has then run on machines of the class Class: the five that lead are run again there when
 	// the search has ended. It has an effect with Race alone.

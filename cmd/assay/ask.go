@@ -66,8 +66,10 @@ With --server the study is one that a server holds: a study file makes it there.
 	fl.IntVarP(&f.n, "number", "n", 1, "how many trials")
 	fl.StringVar(&f.study, "study", "", "name of the study (default: that in the file, or the file's)")
 	fl.BoolVar(&f.open, "open", false, "list the trials that were asked and not told, and ask for none")
-	fl.DurationVar(&f.again, "again", 0, "hand out trials once more that were asked longer ago than this `age`, before new ones")
-	fl.DurationVar(&f.withdraw, "withdraw", 0, "take back trials that were asked longer ago than this `age`, and ask for none")
+	fl.DurationVar(&f.again, "again", 0,
+		"hand out trials once more that were asked longer ago than this `age`, before new ones")
+	fl.DurationVar(&f.withdraw, "withdraw", 0,
+		"take back trials that were asked longer ago than this `age`, and ask for none")
 	return cmd
 }
 

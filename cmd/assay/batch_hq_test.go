@@ -10,7 +10,8 @@ import (
 	"github.com/assay-run/assay/internal/testbed"
 )
 
-// A study of 24 jobs on a real HyperQueue, whose server is killed with its worker, and then assay itself: each trial counts once.
+// A study of 24 jobs on a real HyperQueue, whose server is killed with its worker, and then assay itself: each trial
+// counts once.
 func TestHyperQueueExample(t *testing.T) {
 	t.Parallel()
 	testbed.System(t)

@@ -62,7 +62,8 @@ Methods: ` + names(setup.Methods(), func(m setup.Method) string { return m.Name 
 		"each method with a race as well, as assay tune has it, compared with the same without")
 	fl.IntVar(&f.check, "check", 5, "pairs of runs that compare the best with the first, with --race")
 	fl.StringArrayVar(&f.limits, "limit", nil,
-		"`METRIC@P,...`: each study once for each P, with the metric at most its P-th percentile over the table; + joins limits")
+		"`METRIC@P,...`: each study once for each P, with the metric at most its P-th percentile over the table; + joins "+
+			"limits")
 	fl.BoolVar(&f.charge, "charge-overhead", false,
 		"spend the methods' own time of the time budgets too; results then depend on the machine, best with -j 1")
 	fl.BoolVar(&f.curve, "curve", false, "also the error at 10 equal parts of each budget")

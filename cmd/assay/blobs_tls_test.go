@@ -25,8 +25,8 @@ import (
 	"github.com/assay-run/assay/rest/api"
 )
 
-// A cutter is a way to a server that breaks off: of what the server sends on one connection no more than down bytes come
-// through, of what it is sent on the first connections no more than up.
+// A cutter is a way to a server that breaks off: of what the server sends on one connection no more than down bytes
+// come through, of what it is sent on the first connections no more than up.
 type cutter struct {
 	net.Listener
 	to         string
@@ -206,7 +206,10 @@ func newWired(t *testing.T, quota string) *wired {
 	l.assay(0, "server", "init", "--name", "localhost")
 	l.start("server", "--listen", fmt.Sprintf("127.0.0.1:%d", l.port), "--local-slots", "0", "--blobs", quota)
 	l.until("the server answers", func() bool { return l.command("workers", "ls").Run() == nil })
-	for name, role := range map[string]string{"viewer": "viewer", "author": "author", "rack": "worker", "other": "worker"} {
+	for name, role := range map[string]string{
+		"viewer": "viewer", "author": "author", "rack": "worker",
+		"other": "worker",
+	} {
 		out, _ := l.assay(0, "token", "add", "--name", name, "--role", role)
 		l.write(name+".token", out)
 	}
@@ -223,7 +226,8 @@ func (l *wired) with(token string, args ...string) []string {
 // worker starts a worker with a token, whose files come by another way.
 func (l *wired) worker(token, files string, more ...string) (said *lockedBuffer, stop func()) {
 	args := []string{
-		"worker", "--server", fmt.Sprintf("tls://localhost:%d", l.port+1), "--token-file", token + ".token", "--accept-commands",
+		"worker", "--server", fmt.Sprintf("tls://localhost:%d", l.port+1), "--token-file", token + ".token",
+		"--accept-commands",
 		"--name", token, "--data", "worker-" + token, "--api", files,
 	}
 	return l.start(append(args, more...)...)
@@ -278,12 +282,17 @@ budget: {trials: 1}
 	l.until("two workers", func() bool { out, _ := l.assay(0, "workers", "ls"); return strings.Count(out, "ready") == 2 })
 	l.assay(0, "workers", "drain", "other")
 	l.assay(0, l.with("author", "tune", "files.yaml", "--on", "fleet", "--detach")...)
-	l.until("the input is there", func() bool { _, err := os.Stat(filepath.Join(l.dir, "worker-rack/runs/0/out.bin")); return err == nil })
+	l.until("the input is there",
+		func() bool { _, err := os.Stat(filepath.Join(l.dir, "worker-rack/runs/0/out.bin")); return err == nil })
 	if got := cut.downloaded.Load(); cut.cuts.Load() < 5 || got < size || got > size*3/2 {
-		t.Errorf("%d of %d bytes came over connections of which %d broke off: it does not go on where it ended", got, size, cut.cuts.Load())
+		t.Errorf("%d of %d bytes came over connections of which %d broke off: it does not go on where it ended", got, size,
+			cut.cuts.Load())
 	}
 	// While the run goes on its worker may have the input, and nobody else.
-	for token, want := range map[string]assay.Class{"rack": 0, "other": assay.ClassNotFound, "viewer": assay.ClassUsage, "author": 0} {
+	for token, want := range map[string]assay.Class{
+		"rack": 0, "other": assay.ClassNotFound, "viewer": assay.ClassUsage,
+		"author": 0,
+	} {
 		c := l.client(token)
 		f, err := c.Blob(t.Context(), hash, size-3, false)
 		if assay.ClassOf(err) != want {
@@ -322,13 +331,14 @@ budget: {trials: 1}
 		return err != nil && strings.Contains(err.Error(), "revoked")
 	})
 	foreign := newWired(t, "1M")
-	if _, errs := l.assay(1, "study", "ls", "--server", foreign.url(), "--token-file", "viewer.token"); !strings.Contains(errs, "authority") {
+	if _, errs := l.assay(1, "study", "ls", "--server", foreign.url(), "--token-file",
+		"viewer.token"); !strings.Contains(errs, "authority") {
 		t.Errorf("a server of another authority: %s", errs)
 	}
 }
 
-// What there is no room for is said: on the server for an input and for what a run leaves, in the cache of a worker. What has
-// ended counts all the same.
+// What there is no room for is said: on the server for an input and for what a run leaves, in the cache of a worker.
+// What has ended counts all the same.
 func TestFilesWithoutRoom(t *testing.T) {
 	testbed.Outside(t)
 	t.Parallel()
@@ -348,7 +358,8 @@ budget: {trials: 1}
 `)
 	}
 	study("large", "big.bin")
-	if _, errs := l.assay(74, l.with("author", "tune", "large.yaml", "--on", "fleet")...); !strings.Contains(errs, "the blobs of the server are full") {
+	if _, errs := l.assay(74, l.with("author", "tune", "large.yaml", "--on", "fleet")...); !strings.Contains(errs,
+		"the blobs of the server are full") {
 		t.Errorf("%s", errs)
 	}
 	if out, _ := l.assay(0, l.with("viewer", "study", "ls", "--json")...); out != "" {
@@ -360,13 +371,15 @@ budget: {trials: 1}
 		t.Errorf("%s", out)
 	}
 	l.until("the worker says that there is no room", func() bool { return strings.Contains(said.String(), "full") })
-	if out, _ := l.assay(0, l.with("viewer", "study", "files", "left", "1", "--json")...); !strings.Contains(out, `"state":"coming"`) {
+	if out, _ := l.assay(0, l.with("viewer", "study", "files", "left", "1", "--json")...); !strings.Contains(out,
+		`"state":"coming"`) {
 		t.Errorf("%s", out)
 	}
 	stop()
 	study("small", "in.bin")
 	l.worker("other", l.url(), "--cache", "1M")
-	if _, errs := l.assay(1, l.with("author", "tune", "small.yaml", "--on", "fleet")...); !strings.Contains(errs, "input in.bin has 2.0 MiB: the cache of this worker has 1.0 MiB") {
+	if _, errs := l.assay(1, l.with("author", "tune", "small.yaml", "--on", "fleet")...); !strings.Contains(errs,
+		"input in.bin has 2.0 MiB: the cache of this worker has 1.0 MiB") {
 		t.Errorf("%s", errs)
 	}
 }

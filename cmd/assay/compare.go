@@ -85,7 +85,8 @@ with commas between them. See docs/compare-files.md.`,
 	fl.Uint64Var(&f.seed, "seed", 0, "seed of the orders (default drawn)")
 	fl.StringVar(&f.builds, "builds", "", "compare the command in two commits: --builds `REV1` REV2")
 	fl.StringVar(&f.setup, "setup", "", "shell command that builds a commit, in its directory {setup}")
-	fl.StringVar(&f.drift, "drift", "10%", "of files: what two sessions of one program may differ by, where a side is one file")
+	fl.StringVar(&f.drift, "drift", "10%",
+		"of files: what two sessions of one program may differ by, where a side is one file")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
 	fl.BoolVar(&f.markdown, "markdown", false, "print Markdown, for a comment on a pull request")
 	fl.StringVar(&f.junit, "junit", "", "write a JUnit `file`, too")

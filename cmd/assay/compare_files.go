@@ -70,7 +70,8 @@ func (f *compareFlags) compareFiles(cmd *cobra.Command, s streams, args []string
 		r := recorded(sides, p)
 		if p.Level() != benchfile.Files && drift > 0 {
 			r.Drift = drift
-			r.Limits = []string{fmt.Sprintf("the sides are of one session each, and those of one program are taken to differ by %s "+
+			r.Limits = []string{fmt.Sprintf("the sides are of one session each, and those of one program are taken to differ "+
+				"by %s "+
 				"at most (--drift): several files of each side, made in turn, show by how much they do", f.drift)}
 		}
 		r.Gate, r.Among = gate, among

@@ -195,7 +195,8 @@ func (w want) check(at string, m map[string]any) string {
 
 var (
 	bestTrial = want{
-		"trial": num, "config": objs, "value": num, "metrics": objs, "command?": list, "dir?": str, "env?": list, "runs?": num,
+		"trial": num, "config": objs, "value": num, "metrics": objs, "command?": list, "dir?": str, "env?": list,
+		"runs?": num,
 	}
 	counts = want{
 		"total": num, "done": num, "censored": num, "failed": num, "infeasible": num, "withdrawn?": num,
@@ -215,21 +216,23 @@ func TestContracts(t *testing.T) {
 	h.run("learn m.yaml --trials 12 --study lm --model lm.json")
 	for line, w := range map[string]want{
 		"tune t.yaml --trials 8 --study x --json": {
-			"study": str, "objective": want{"metric": str, "goal": str, "unit?": str, "levels?": flag}, "best": bestTrial, "trials": counts,
-			"spent_s": num, "lost_s": num, "saved_s": num, "overhead_s": num, "ended_by": str, "ended_why?": str, "gain?": objs, "repeated?": objs, "refuted?": list,
+			"study": str, "objective": want{"metric": str, "goal": str, "unit?": str, "levels?": flag}, "best": bestTrial,
+			"trials":  counts,
+			"spent_s": num, "lost_s": num, "saved_s": num, "overhead_s": num, "ended_by": str, "ended_why?": str, "gain?": objs,
+			"repeated?": objs, "refuted?": list,
 		},
 		"study ls --json": {
 			"study": str, "trials": num, "done": num, "censored": num, "failed": num, "infeasible": num, "withdrawn?": num,
 			"objective": str, "best": null, "spent_s": num, "last": str,
 		},
 		"study show s --json": {
-			"study": str, "spec": objs, "trials": counts, "spent_s": num, "best": bestTrial, "ended_by?": str, "ended_why?": str, "cuts?": list,
-			"gain?": objs, "repeated?": objs, "refuted?": list, "workers?": list,
+			"study": str, "spec": objs, "trials": counts, "spent_s": num, "best": bestTrial, "ended_by?": str, "ended_why?": str,
+			"cuts?": list, "gain?": objs, "repeated?": objs, "refuted?": list, "workers?": list,
 			"limits?": []want{{"limit": str, "measured": num, "broken": num}},
 		},
 		"study trials s --json": {
-			"id": num, "config": objs, "state": str, "value": null, "metrics": objs, "reason": str, "decision?": objs, "curve?": objs,
-			"attempts?": num, "elapsed_s": num, "started": str, "ended": anything,
+			"id": num, "config": objs, "state": str, "value": null, "metrics": objs, "reason": str, "decision?": objs,
+			"curve?": objs, "attempts?": num, "elapsed_s": num, "started": str, "ended": anything,
 		},
 		"study explain s --json": {
 			"study": str, "metric": str, "trials": num, "exact": num, "explained": num, "relative": flag, "base": num,
@@ -250,7 +253,8 @@ func TestContracts(t *testing.T) {
 			"verdict": str, "estimator": str, "repeat": num, "repeat_pareto": null, "advice": str, "ranks?": objs,
 		},
 		"learn --from lm --model l2.json --json": {
-			"study": str, "model": str, "runs": num, "failed": num, "error_percent": null, "expected_error_percent": null, "spent_s": num, "ended_by": str,
+			"study": str, "model": str, "runs": num, "failed": num, "error_percent": null, "expected_error_percent": null,
+			"spent_s": num, "ended_by": str,
 			"limits?": []want{limit},
 		},
 		"predict lm.json --json": {

@@ -67,7 +67,9 @@ func trialNumber(text string) (int64, error) {
 }
 
 // showHostedOutput prints what a server knows of an output, and what comes of it.
-func showHostedOutput(ctx context.Context, s streams, c *api.Client, study string, id int64, stderr, follow bool) error {
+func showHostedOutput(ctx context.Context, s streams, c *api.Client, study string, id int64, stderr,
+	follow bool,
+) error {
 	var seen api.Unrolled
 	for {
 		o, err := c.Output(ctx, study, id, 0)
@@ -122,7 +124,8 @@ func filesCommand(s streams) *cobra.Command {
 		})
 	f.add(cmd)
 	cmd.Flags().StringVarP(&to, "output", "o", "", "write the file to a `path`; without NAME, all files into a directory")
-	cmd.Example = "  assay study files x264 17\n  assay study files x264 17 x264.log -o best.log\n  assay study files x264 17 -o trial17"
+	cmd.Example = "  assay study files x264 17\n  assay study files x264 17 x264.log -o best.log\n  assay study files " +
+		"x264 17 -o trial17"
 	return cmd
 }
 

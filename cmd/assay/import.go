@@ -63,7 +63,8 @@ file, for assay bench among others.`,
 	fl.StringVar(&f.of, "of", "", "of several in a file of another tuner, the `study` or experiment")
 	fl.StringVar(&f.minimize, "minimize", "", "`metric` of another tuner's that is the objective, of which less is better")
 	fl.StringVar(&f.maximize, "maximize", "", "`metric` of another tuner's that is the objective, of which more is better")
-	fl.StringVar(&f.like, "like", "", "a study `FILE.yaml` that it is to help: types of parameters and objective are those of it")
+	fl.StringVar(&f.like, "like", "",
+		"a study `FILE.yaml` that it is to help: types of parameters and objective are those of it")
 	fl.StringVar(&f.write, "write", "", "write a study file `FILE.yaml` and FILE.csv instead")
 	return cmd
 }
@@ -72,7 +73,8 @@ file, for assay bench among others.`,
 func (f *importFlags) problem(ctx context.Context, s streams, file string) (*setup.Problem, error) {
 	if !setup.IsForeign(file) {
 		if f.of != "" || f.minimize != "" || f.maximize != "" || f.write != "" || f.like != "" {
-			return nil, usagef("--of, --minimize, --maximize, --like and --write are of files of other tuners, and %s is none", file)
+			return nil, usagef("--of, --minimize, --maximize, --like and --write are of files of other tuners, and %s is none",
+				file)
 		}
 		return bench.Source{File: file, For: "import", Warn: warnings(s.err)}.Table()
 	}
@@ -125,7 +127,8 @@ func (f *importFlags) fit(s streams, st *foreign.Study) error {
 		}
 	}
 	if len(st.Types) != len(st.Parameters) {
-		return usagef("%s has %d parameters, and %s %d: it cannot help that study", f.like, len(st.Types), st.Name, len(st.Parameters))
+		return usagef("%s has %d parameters, and %s %d: it cannot help that study", f.like, len(st.Types), st.Name,
+			len(st.Parameters))
 	}
 	if f.minimize == "" && f.maximize == "" {
 		if metric := cmp.Or(def.Objective.Metric, "elapsed"); def.Objective.Maximize {

@@ -113,7 +113,10 @@ func TestKubernetesCommands(t *testing.T) {
 	if got := strings.Join(seen, ", "); got != "assay server, assay server init, assay worker, assay workers ls" {
 		t.Errorf("the manifests run %s", got)
 	}
-	for _, want := range []string{"Service/assay", "StatefulSet/assay", "Deployment/" + deployment, "ConfigMap/assay-apps"} {
+	for _, want := range []string{
+		"Service/assay", "StatefulSet/assay", "Deployment/" + deployment,
+		"ConfigMap/assay-apps",
+	} {
 		if !names[want] {
 			t.Errorf("there is no %s", want)
 		}

@@ -78,7 +78,8 @@ early, and says which configuration is best and by how much.
 		tuneCommand(s), askCommand(s), tellCommand(s), benchCommand(s), studyCommand(s), reportCommand(s), compareCommand(s),
 		catalogueCommand(s), planCommand(),
 		learnCommand(s), predictCommand(s), workflowCommand(), serveCommand(s), profileCommand(s),
-		serverCommand(s), workerCommand(s), uiCommand(s), queueCommand(s), workersCommand(s), tokenCommand(s), slurmCommand(s),
+		serverCommand(s), workerCommand(s), uiCommand(s), queueCommand(s), workersCommand(s), tokenCommand(s),
+		slurmCommand(s),
 		doctorCommand(s), versionCommand(s), shimCommand(s),
 	)
 	for _, command := range extra {

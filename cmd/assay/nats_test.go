@@ -33,7 +33,8 @@ func natsCreds(ts *testscript.TestScript, neg bool, args []string) {
 	of.SystemAccount = systemID
 	in := jwt.NewAccountClaims(accountID)
 	in.Limits.JetStreamLimits = jwt.JetStreamLimits{MemoryStorage: -1, DiskStorage: -1, Streams: -1, Consumer: -1}
-	conf := fmt.Sprintf("operator: %s\nresolver: MEMORY\nresolver_preload: {%s: %s, %s: %s}\njetstream: {store_dir: nats}\n",
+	conf := fmt.Sprintf("operator: %s\nresolver: MEMORY\nresolver_preload: {%s: %s, %s: %s}\njetstream: {store_dir: "+
+		"nats}\n",
 		text(of.Encode(operator)), accountID, text(in.Encode(operator)),
 		systemID, text(jwt.NewAccountClaims(systemID).Encode(operator)))
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(conf), 0o600))

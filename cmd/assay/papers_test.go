@@ -104,7 +104,8 @@ func TestPapersByCommand(t *testing.T) {
 			t.Fatalf("%s\n%s", line, out)
 		}
 	}
-	n := testbed.RunPapers(t, string(page), ready, func(cell string) bool { return !strings.HasPrefix(cell, "assay-lab ") },
+	n := testbed.RunPapers(t, string(page), ready,
+		func(cell string) bool { return !strings.HasPrefix(cell, "assay-lab ") },
 		func(cell string) (string, bool) { return inProcess(asCommand(t, cell)) })
 	if n < 30 {
 		t.Errorf("%d commands", n)

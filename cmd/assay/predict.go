@@ -80,7 +80,8 @@ assay learn --learned-on or --learned-on here, computing scales by the speeds of
 	cmd.Flags().BoolVar(&explain, "explain", false,
 		"by how many percent the time changes if an attribute grows by 1 %, for each")
 	cmd.Flags().StringVar(&on, "on", "", "a machine: a `file` of assay profile --json, for what --at leaves out")
-	cmd.Flags().StringVar(&learnedOn, "learned-on", "", "the same of the machine of the model's runs (default: what the model says)")
+	cmd.Flags().StringVar(&learnedOn, "learned-on", "",
+		"the same of the machine of the model's runs (default: what the model says)")
 	cmd.Flags().StringVar(&against, "against", "", "compare with the trials of a `study` on record")
 	cmd.Flags().StringVar(&store, "store", "", "where studies are kept: a `path` (default in $XDG_STATE_HOME/assay)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")

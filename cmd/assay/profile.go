@@ -53,7 +53,8 @@ Nothing else should run meanwhile. docs/format/profile.md has every attribute.`,
 		"answer a profile on another host at this `address`, until interrupted; "+
 			"whoever reaches it can use this network")
 	fl.StringVar(&f.data, "data", "", "profile a data set, a `directory` or file, in place of the machine")
-	fl.StringVar(&f.time, "time", "", "how long it takes, from 1s to 1h; a busy machine is observed less in it (default 15s)")
+	fl.StringVar(&f.time, "time", "",
+		"how long it takes, from 1s to 1h; a busy machine is observed less in it (default 15s)")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
 	return cmd
 }

@@ -31,7 +31,8 @@ func pythons(t *testing.T) map[string]string {
 			found[name] = at
 			continue
 		}
-		there, _ := filepath.Glob(filepath.Join(home, ".pyenv", "versions", strings.TrimPrefix(name, "python")+"*", "bin", name))
+		there, _ := filepath.Glob(filepath.Join(home, ".pyenv", "versions", strings.TrimPrefix(name, "python")+"*", "bin",
+			name))
 		if len(there) > 0 {
 			found[name] = there[len(there)-1]
 		}
@@ -87,7 +88,8 @@ func TestPythonPackage(t *testing.T) {
 			if os.Getenv("ASSAY_SOAK") == "" {
 				tests = []string{
 					"test_assay.Space", "test_assay.OfACommand.test_a_loop", "test_assay.OfACommand.test_mistakes",
-					"test_assay.OfAServer.test_a_loop", "test_assay.OfAServerByTLS.test_a_loop", "test_assay.OfAServerByTLS.test_another_authority",
+					"test_assay.OfAServer.test_a_loop", "test_assay.OfAServerByTLS.test_a_loop",
+					"test_assay.OfAServerByTLS.test_another_authority",
 				}
 			}
 		})

@@ -152,11 +152,12 @@ func queueCommand(s streams) *cobra.Command {
 	}
 	first := f.command("first STUDY/TRIAL...", "have trials run before all others of their study", cobra.MinimumNArgs(1),
 		move("first", "next"))
-	discard := f.command("discard STUDY/TRIAL...", "take trials back: they are not run, or no further", cobra.MinimumNArgs(1),
-		move("discard", "withdrawn"))
+	discard := f.command("discard STUDY/TRIAL...", "take trials back: they are not run, or no further",
+		cobra.MinimumNArgs(1), move("discard", "withdrawn"))
 	discard.Flags().StringVar(&reason, "reason", "", "why, for the record")
 	restore := f.command("restore STUDY/TRIAL...",
-		"undo first and discard for trials that no worker has claimed: what was discarded is offered again, with a new number",
+		"undo first and discard for trials that no worker has claimed: what was discarded is offered again, with a new "+
+			"number",
 		cobra.MinimumNArgs(1), move("restore", "restored"))
 	for _, c := range []*cobra.Command{first, discard, restore} {
 		c.Example = "  assay queue " + c.Name() + " x264/21 x264/30..39"
@@ -210,13 +211,14 @@ func workersCommand(s streams) *cobra.Command {
 			}
 		})
 	}
-	cmd.AddCommand(f.command("ls", "list the workers", cobra.NoArgs, func(ctx context.Context, c *api.Client, _ []string) error {
-		all, err := c.Workers(ctx)
-		if err != nil {
-			return err
-		}
-		return list(all)
-	}))
+	cmd.AddCommand(f.command("ls", "list the workers", cobra.NoArgs,
+		func(ctx context.Context, c *api.Client, _ []string) error {
+			all, err := c.Workers(ctx)
+			if err != nil {
+				return err
+			}
+			return list(all)
+		}))
 	for _, v := range [][2]string{
 		{"drain", "have workers take nothing more, and end when nothing runs"},
 		{"evict", "have workers end what runs, and end"},

@@ -97,7 +97,8 @@ Who has the role author, or worse, says what is executed. See docs/server.md.`,
 			return l.Write(s.out)
 		},
 	}
-	first.Flags().StringSliceVar(&names, "name", nil, "`names` and addresses of the server, for its certificate (default that of the machine)")
+	first.Flags().StringSliceVar(&names, "name", nil,
+		"`names` and addresses of the server, for its certificate (default that of the machine)")
 	first.Flags().BoolVar(&initJSON, "json", false, "print one JSON object")
 	cmd.AddCommand(first)
 	return cmd

@@ -15,7 +15,8 @@ import (
 // shimCommand is what a job of a batch system starts.
 func shimCommand(s streams) *cobra.Command {
 	return &cobra.Command{
-		Use: "shim DIR", Short: "make the run of an attempt in the spool of a batch system", Args: cobra.ExactArgs(1), Hidden: true,
+		Use: "shim DIR", Short: "make the run of an attempt in the spool of a batch system", Args: cobra.ExactArgs(1),
+		Hidden: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, end := context.WithCancelCause(cmd.Context())
 			defer end(nil)

@@ -9,8 +9,8 @@ import (
 	"github.com/assay-run/assay/internal/testbed"
 )
 
-// The example of Slurm, on a Slurm that is brought up for it: each of its 40 trials ends once, though the controller is killed twice
-// and a node goes down.
+// The example of Slurm, on a Slurm that is brought up for it: each of its 40 trials ends once, though the controller is
+// killed twice and a node goes down.
 func TestSlurmExample(t *testing.T) {
 	t.Parallel()
 	testbed.Slurm(t, "zstd")

@@ -55,7 +55,8 @@ ends with them. What follows -- are further arguments of sbatch, or of srun ther
 	fl.StringVar(&f.apps, "apps", "", "`file` of the applications that they run")
 	fl.BoolVar(&f.accept, "accept-commands", false,
 		"run commands too: anyone with the author role can run any program there as this user")
-	fl.DurationVar(&f.idle, "idle", 5*time.Minute, "a worker ends when there was nothing to run for so `long`; 0 for never")
+	fl.DurationVar(&f.idle, "idle", 5*time.Minute,
+		"a worker ends when there was nothing to run for so `long`; 0 for never")
 	fl.StringVar(&f.spool, "spool", "",
 		"`directory` that the nodes share, for the program and what workers print (default beside the default store)")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
@@ -83,7 +84,8 @@ func (f *pilotFlags) run(cmd *cobra.Command, s streams, extra []string) error {
 	case f.time < 0, f.time == 0 && cmd.Flags().Changed("time"):
 		return usagef("--time %s: at least 1m", f.time)
 	case f.time == 0 && !inside:
-		return assay.WithHint(usagef("a job of workers needs a --time"), "--time 2h; they end earlier when there is nothing to run")
+		return assay.WithHint(usagef("a job of workers needs a --time"),
+			"--time 2h; they end earlier when there is nothing to run")
 	case f.apps == "" && !f.accept:
 		return assay.WithHint(usagef("workers without an application run nothing"),
 			"--apps FILE says which they offer; with --accept-commands authors of the server run any program as this user")

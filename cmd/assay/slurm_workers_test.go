@@ -8,7 +8,8 @@ import (
 	"github.com/assay-run/assay/internal/testbed"
 )
 
-// Workers in jobs of a real Slurm: many short runs in one job, a run that its job was too short for, a job that is cancelled.
+// Workers in jobs of a real Slurm: many short runs in one job, a run that its job was too short for, a job that is
+// cancelled.
 func TestSlurmWorkers(t *testing.T) {
 	t.Parallel()
 	testbed.Slurm(t, "srun")

@@ -36,8 +36,8 @@ them; else the lines write them.`
 	return c
 }
 
-// applyStudy prints the lines that run a trial, or the recommended one if trial is 0. dir is where its files are written, if it is
-// not "".
+// applyStudy prints the lines that run a trial, or the recommended one if trial is 0. dir is where its files are
+// written, if it is not "".
 func applyStudy(ctx context.Context, s streams, h *setup.Store, name string, trial int64, dir string) error {
 	r, err := result.Read(ctx, h, name)
 	if err != nil {
@@ -67,8 +67,8 @@ func applyStudy(ctx context.Context, s streams, h *setup.Store, name string, tri
 			return err
 		}
 	}
-	_, err = fmt.Fprintf(s.out, "# study %s, trial %d: %s\n%s", report.Visible(name), id, report.Visible(r.Params.Text(config)),
-		recipe.Script(dir))
+	_, err = fmt.Fprintf(s.out, "# study %s, trial %d: %s\n%s", report.Visible(name), id,
+		report.Visible(r.Params.Text(config)), recipe.Script(dir))
 	return err
 }
 
@@ -84,8 +84,8 @@ func chosenTrial(ctx context.Context, r *result.Record, trial int64) (int64, ass
 		case config == nil:
 			return 0, nil, usagef("study %q recommends nothing: no trial ran to its end within the limits", r.Name)
 		}
-		return 0, nil, usagef("study %q has several objectives: --trial names one of its front (assay study front %s)", r.Name,
-			report.ShellQuote([]string{r.Name}))
+		return 0, nil, usagef("study %q has several objectives: --trial names one of its front (assay study front %s)",
+			r.Name, report.ShellQuote([]string{r.Name}))
 	}
 	for t, err := range r.Trials(ctx) {
 		if err != nil {
@@ -95,7 +95,8 @@ func chosenTrial(ctx context.Context, r *result.Record, trial int64) (int64, ass
 			return t.ID, t.Config, nil
 		}
 	}
-	return 0, nil, usagef("study %q has no trial %d (see assay study trials %s)", r.Name, trial, report.ShellQuote([]string{r.Name}))
+	return 0, nil, usagef("study %q has no trial %d (see assay study trials %s)", r.Name, trial,
+		report.ShellQuote([]string{r.Name}))
 }
 
 // writeFiles writes files below a directory.

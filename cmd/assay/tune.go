@@ -78,7 +78,8 @@ no, none, default or empty. Running the same study again resumes it.`,
 	fl.StringArrayVar(&f.subjectTo, "subject-to", nil, "limit on measured metrics, such as 'max_rss <= 2e9'")
 	fl.StringArrayVar(&f.metrics, "metric", nil, "`NAME=SOURCE`: "+assay.SourceForms())
 	fl.StringVar(&f.on, "on", "",
-		"what makes the runs: "+listed(setup.Runners())+", or the file of a batch system (default local, or table for a recorded one)")
+		"what makes the runs: "+listed(setup.Runners())+
+			", or the file of a batch system (default local, or table for a recorded one)")
 	fl.StringVar(&f.check, "check", "auto",
 		"pairs of runs at the end that compare the best with the first configuration: auto for as many as it takes to tell "+
 			"(within a fifth of the time budget), a number, or none")

@@ -33,8 +33,8 @@ func verdict(seed uint64, m machine, ratio float64, most int) stats.Comparison {
 }
 
 // All looks of a study together show a difference between equals in at most 5 % of studies, whatever the noise and
-// whatever the reserve allows: of 1,000 studies of each kind of noise, with time for 2 to 40 pairs,
-// 50 are the most on the average, and above 72 there are with a probability below 1e-3. make test takes the first 100 of each.
+// whatever the reserve allows: of 1,000 studies of each kind of noise, with time for 2 to 40 pairs, 50 are the most on
+// the average, and above 72 there are with a probability below 1e-3. make test takes the first 100 of each.
 func TestErrorOfVerdict(t *testing.T) {
 	n, most := testbed.Times(100, 1000), testbed.Times(13, 72)
 	for name, m := range machines(t) {

@@ -141,7 +141,8 @@ func TestReportAnswersAReader(t *testing.T) {
 		t.Errorf("after Escape: %s", got)
 	}
 	// The pointer over a mark, and the keyboard, say what it is.
-	browser.Eval[bool](b, `document.querySelector("[data-draw=history] canvas[role=img]").scrollIntoView({block: "center"}), true`)
+	browser.Eval[bool](b, `document.querySelector("[data-draw=history] canvas[role=img]").scrollIntoView({block: `+
+		`"center"}), true`)
 	b.Frame()
 	at = place("[data-draw=history] canvas[role=img]")
 	mouse(input.DispatchMouseEventTypeMouseMoved, at.X+at.Width/2, at.Y+at.Height-80)
@@ -191,8 +192,10 @@ func TestReportOfManyTrials(t *testing.T) {
 	if n := browser.Eval[int](b, `document.querySelectorAll(".trials .row").length`); n > 60 {
 		t.Errorf("%d rows are elements", n)
 	}
-	browser.Eval[bool](b, `(() => { const g = document.querySelector(".trials"); g.scrollTop = g.scrollHeight; return true; })()`)
-	b.Wait(`[...document.querySelectorAll(".trials .body .row")].some((r) => r.children[0].textContent === "` + strconv.Itoa(n) + `")`)
+	browser.Eval[bool](b, `(() => { const g = document.querySelector(".trials"); g.scrollTop = g.scrollHeight; return `+
+		`true; })()`)
+	b.Wait(`[...document.querySelectorAll(".trials .body .row")].some((r) => r.children[0].textContent === "` +
+		strconv.Itoa(n) + `")`)
 	b.Click(".trials [role=columnheader]:nth-child(3) .sort")
 	b.Frame()
 	b.Picture("many")

@@ -20,7 +20,8 @@ import (
 var update = flag.Bool("update", false, "write what the charts look like into testdata/prints.json")
 
 // A policy that no module may offend against: that of the server's pages.
-const strict = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; " +
+const strict = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"form-action 'self'; " +
 	"base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
 
 const chartsPage = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>charts</title>
@@ -52,7 +53,8 @@ func charts(t *testing.T) *browser.Tab {
 				http.NotFound(w, r)
 				return
 			}
-			w.Header().Set("Content-Type", map[bool]string{true: "text/javascript", false: "text/css"}[strings.HasSuffix(name, ".js")])
+			w.Header().Set("Content-Type",
+				map[bool]string{true: "text/javascript", false: "text/css"}[strings.HasSuffix(name, ".js")])
 			fmt.Fprintf(w, "%s", text)
 		}
 	}))
@@ -111,13 +113,15 @@ func TestPrints(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !slices.Equal(want[font], got[font]) {
-		t.Logf("PRINTS NOT COMPARED: this machine has other fonts than the one where they were made: a text is %v wide, not %v",
+		t.Logf("PRINTS NOT COMPARED: this machine has other fonts than the one where they were made: a text is %v wide, "+
+			"not %v",
 			got[font], want[font])
 		want = got
 	}
 	for _, name := range printed {
 		if a := apart(got[name], want[name]); a > tolerance {
-			t.Errorf("%s looks different: %.2f of its ink is elsewhere; see it with ASSAY_PICTURES, and accept it with -update", name, a)
+			t.Errorf("%s looks different: %.2f of its ink is elsewhere; see it with ASSAY_PICTURES, and accept it with -update",
+				name, a)
 		}
 	}
 	for name, change := range map[string]string{
@@ -217,11 +221,13 @@ func TestChartsGrow(t *testing.T) {
 		return browser.Eval[string](b, fmt.Sprintf(`document.querySelector("#%s canvas[role=img]").toDataURL()`, name))
 	}
 	update := func(columns string) {
-		browser.Eval[any](b, fmt.Sprintf(`(() => { s.append(%s); for (const c of Object.values(charts)) c.update(); })()`, columns))
+		browser.Eval[any](b, fmt.Sprintf(`(() => { s.append(%s); for (const c of Object.values(charts)) c.update(); })()`,
+			columns))
 	}
 	status := func() string { b.Frame(); return b.Text("#table [aria-live]") }
 	before := picture("history")
-	running := `{id: [61], state: ["running"], nth: [0], started_ms: [s.trials.ended_ms[59]], config: {level: [7], threads: [8], ratio: [1], buffer: ["4M"], codec: ["zstd"]}}`
+	running := `{id: [61], state: ["running"], nth: [0], started_ms: [s.trials.ended_ms[59]], config: {level: [7], ` +
+		`threads: [8], ratio: [1], buffer: ["4M"], codec: ["zstd"]}}`
 	update(running)
 	begun := picture("history")
 	if begun == before || status() != "61 of 61 trials" {
@@ -249,7 +255,8 @@ func TestChartsGrow(t *testing.T) {
 	if got := b.Text("#history .legend"); strings.Contains(got, "running 1") {
 		t.Errorf("the legend: %q", got)
 	}
-	if got := browser.Eval[string](b, `[...document.querySelectorAll("#table [role=columnheader]")].map((e) => e.textContent).join()`); !strings.Contains(got, "other") {
+	if got := browser.Eval[string](b, `[...document.querySelectorAll("#table [role=columnheader]")].map((e) => `+
+		`e.textContent).join()`); !strings.Contains(got, "other") {
 		t.Errorf("a metric that is new is not in the table: %s", got)
 	}
 }
@@ -267,7 +274,8 @@ func TestTableByKeyboard(t *testing.T) {
 		return browser.Eval[string](b, fmt.Sprintf(`document.querySelector(".trials").getAttribute(%q) ?? ""`, name))
 	}
 	row := func() string {
-		return browser.Eval[string](b, fmt.Sprintf(`document.getElementById(%q)?.firstChild.textContent ?? "none"`, attribute("aria-activedescendant")))
+		return browser.Eval[string](b,
+			fmt.Sprintf(`document.getElementById(%q)?.firstChild.textContent ?? "none"`, attribute("aria-activedescendant")))
 	}
 	if got := row(); got != "2" {
 		t.Errorf("after jjjk: row %q", got)
@@ -279,7 +287,8 @@ func TestTableByKeyboard(t *testing.T) {
 	if got := row(); got != "100000" {
 		t.Errorf("the last row is %q", got)
 	}
-	if got := browser.Eval[string](b, `document.querySelector(".trials .body .row:last-child").getAttribute("aria-rowindex")`); got != "100002" {
+	if got := browser.Eval[string](b,
+		`document.querySelector(".trials .body .row:last-child").getAttribute("aria-rowindex")`); got != "100002" {
 		t.Errorf("its aria-rowindex %q", got)
 	}
 	if n := browser.Eval[int](b, `document.querySelectorAll(".trials *").length`); n > 1500 {

@@ -111,7 +111,10 @@ func (f fixture) add(name, text string, n int, speed float64) {
 			assay.Event{At: t.Ended, Spent: spent, Told: t})
 	}
 	for _, restored := range []bool{false, true} { // what an earlier study said of the last value of buffer
-		cut := assay.Cut{Param: "buffer", Values: []string{"256M"}, Study: "earlier", Correlation: 0.9, Threshold: 50, Restored: restored}
+		cut := assay.Cut{
+			Param: "buffer", Values: []string{"256M"}, Study: "earlier", Correlation: 0.9, Threshold: 50,
+			Restored: restored,
+		}
 		if !restored {
 			cut.Values = []string{"1M", "256M"}
 		}

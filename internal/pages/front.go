@@ -24,7 +24,8 @@ func frontRows(s *Study) (rows []frontRow) {
 	}
 	for _, m := range s.Front.Front {
 		row := frontRow{
-			Trial: m.Trial, Runs: int64(m.Runs), Config: report.Visible(s.config(m.Trial)), Balanced: m.Trial == s.Front.Balanced,
+			Trial: m.Trial, Runs: int64(m.Runs), Config: report.Visible(s.config(m.Trial)),
+			Balanced: m.Trial == s.Front.Balanced,
 		}
 		for _, o := range s.Objectives {
 			row.Values = append(row.Values, report.Visible(report.Metric(m.Values[o.Metric], o.Unit)))
@@ -71,7 +72,8 @@ func volume(s *Study) template.HTML {
 	}
 	y := func(v float64) float64 { return 10 + (volumeHeight-volumeBottom-10)*(1-v) }
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg viewBox="0 0 %d %d" role="img" fill="currentColor" font-size="12" width="100%%">`, volumeWidth, volumeHeight)
+	fmt.Fprintf(&b, `<svg viewBox="0 0 %d %d" role="img" fill="currentColor" font-size="12" width="100%%">`, volumeWidth,
+		volumeHeight)
 	fmt.Fprintf(&b, `<title>hypervolume against time: %.0f %% after %s</title>`, 100*last.Hypervolume,
 		template.HTMLEscapeString(Span(last.Spent)))
 	for _, v := range []float64{0, 0.25, 0.5, 0.75, 1} {

@@ -60,7 +60,8 @@ func TestNamesAndValuesAreText(t *testing.T) {
 	if n := browser.Eval[int](b, `document.querySelectorAll("img, svg, script:not([src]):not(#data)").length`); n != 1 {
 		t.Errorf("%d elements beside the page's own script", n-1)
 	}
-	if !strings.Contains(browser.Eval[string](b, `document.querySelector("h1").textContent`), "<script>alert(1)</script>") &&
+	if !strings.Contains(browser.Eval[string](b, `document.querySelector("h1").textContent`),
+		"<script>alert(1)</script>") &&
 		!strings.Contains(browser.Eval[string](b, `document.body.innerText`), "<script>alert(1)</script>") {
 		t.Error("the value is not shown as it is")
 	}

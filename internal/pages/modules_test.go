@@ -132,7 +132,10 @@ objective: {minimize: elapsed}
 			t.Fatal("no configuration")
 		}
 		texts = append(texts, space.Values(c))
-		tr := &assay.Trial{Proposal: assay.Proposal{ID: int64(i + 1), Config: c}, State: assay.Done, Value: float64(i), Started: at, Ended: at}
+		tr := &assay.Trial{
+			Proposal: assay.Proposal{ID: int64(i + 1), Config: c}, State: assay.Done, Value: float64(i),
+			Started: at, Ended: at,
+		}
 		tr.Measurement = assay.Measurement{Elapsed: time.Second}
 		events = append(events, assay.Event{At: at, Asked: &tr.Proposal}, assay.Event{At: at, Spent: time.Second, Told: tr})
 	}

@@ -19,7 +19,8 @@ func TestLines(t *testing.T) {
 	if err := l.Write(&b); err != nil {
 		t.Fatal(err)
 	}
-	want := "best       n=3, 100 %\nwhere      a < b\n           b < c\n+--\n| drawing\n           50 %d\nlonger label  x\n"
+	want := "best       n=3, 100 %\nwhere      a < b\n           b < c\n+--\n| drawing\n           50 %d\nlonger label  " +
+		"x\n"
 	if b.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
 	}

@@ -187,7 +187,8 @@ func keptBy(goal assay.Goal, unit func(string) string, runs []assay.Trial) (all 
 	return all
 }
 
-// passedOver describes the configurations that would be recommended if their repeated runs had not failed or broken a limit.
+// passedOver describes the configurations that would be recommended if their repeated runs had not failed or broken a
+// limit.
 func passedOver(goal assay.Goal, unit func(string) string, r study.Result) (all []string) {
 	for _, x := range r.Refuted {
 		broken := again(x.Broken)

@@ -65,7 +65,8 @@ func newFrontTrials(values func(assay.Config) map[string]any, goal assay.Goal, f
 	all := make([]FrontTrial, 0, len(front))
 	for _, m := range front {
 		f := FrontTrial{
-			Trial: m.ID, Config: values(m.Config), Values: map[string]float64{}, Metrics: assay.MetricsOf(m.Trial, goal), Runs: m.Runs,
+			Trial: m.ID, Config: values(m.Config), Values: map[string]float64{}, Metrics: assay.MetricsOf(m.Trial, goal),
+			Runs:  m.Runs,
 			trial: m.Trial,
 		}
 		for i, o := range goal.Objectives() {

@@ -166,7 +166,8 @@ func (l *Live) line(t assay.Trial) {
 	if improved {
 		mark = "*"
 	}
-	text := fmt.Sprintf("%s %4d  %-14s %10s  %s", mark, t.ID, WordOf(l.Goal, t.State), ValueText(l.Goal, t), l.Space.Text(t.Config))
+	text := fmt.Sprintf("%s %4d  %-14s %10s  %s", mark, t.ID, WordOf(l.Goal, t.State), ValueText(l.Goal, t),
+		l.Space.Text(t.Config))
 	if reason != "" {
 		text += "  (" + reason + ")"
 	}

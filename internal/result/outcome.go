@@ -1,7 +1,6 @@
 package result
 
 import (
-
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/study"
 )
@@ -110,7 +109,8 @@ func NewOutcome(name string, space *assay.Space, goal assay.Goal, r study.Result
 	o := Outcome{
 		Study: name, Spent: r.Spent.Seconds(), Lost: r.Lost.Seconds(), CPUHours: r.CPUHours,
 		Queued: r.Queued.Seconds(), Ran: r.Ran.Seconds(), Saved: study.Saved(r.Trials).Seconds(),
-		Audit: newAudit(r.Trials), Overhead: r.Overhead.Seconds(), EndedBy: r.EndedBy, Why: r.Why, Trials: CountTrials(r.Trials).of(goal),
+		Audit: newAudit(r.Trials), Overhead: r.Overhead.Seconds(), EndedBy: r.EndedBy, Why: r.Why,
+		Trials:    CountTrials(r.Trials).of(goal),
 		Objective: NewObjective(goal),
 	}
 	if goal.Several() {
@@ -133,7 +133,8 @@ func NewOutcome(name string, space *assay.Space, goal assay.Goal, r study.Result
 // configuration by the names of its parameters.
 func NewBest(values func(assay.Config) map[string]any, goal assay.Goal, r study.Result) *Best {
 	b := &Best{
-		Trial: r.Best.ID, Config: values(r.Best.Config), Value: goal.Show(r.Best.Value), Metrics: assay.MetricsOf(r.Best, goal),
+		Trial: r.Best.ID, Config: values(r.Best.Config), Value: goal.Show(r.Best.Value),
+		Metrics: assay.MetricsOf(r.Best, goal),
 	}
 	if r.Runs > 1 {
 		b.Runs = r.Runs

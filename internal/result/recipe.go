@@ -30,7 +30,8 @@ type Recipe struct {
 // A Place is where a recipe is to be used.
 type Place struct {
 	Here string // the working directory, "" if it is not known
-	// Folder returns the folder that a setup has made on this machine, "" if there is no such folder; nil if it knows of no setup.
+	// Folder returns the folder that a setup has made on this machine, "" if there is no such folder; nil if it knows of
+	// no setup.
 	Folder func(*assay.Setup) string
 }
 

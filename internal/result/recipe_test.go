@@ -47,8 +47,8 @@ func shell(t *testing.T, dir, text string) string {
 	return string(out)
 }
 
-// The line of a recipe has all that the parameters go through: arguments, variables of env:, the shell's variables,
-// the prepare command, and the folder of a setup, whether or not it was made here. In an empty environment it runs as the
+// The line of a recipe has all that the parameters go through: arguments, variables of env:, the shell's variables, the
+// prepare command, and the folder of a setup, whether or not it was made here. In an empty environment it runs as the
 // study would.
 func TestRecipeLine(t *testing.T) {
 	made := t.TempDir()
@@ -85,7 +85,8 @@ func TestRecipeLine(t *testing.T) {
 func TestRecipeScript(t *testing.T) {
 	text := "command: [sh, -c, 'cat a.conf conf/b served; echo $N']\nprepare: echo prepared\n" +
 		"files: {a.conf: \"n={n}\\n\", conf/b: '{word}'}\n" +
-		"service: {start: [sh, -c, 'echo serves $0 > served; sleep 1', '{n}'], ready: {command: [test, -s, served]}, stop: [kill, '1']}\n"
+		"service: {start: [sh, -c, 'echo serves $0 > served; sleep 1', '{n}'], ready: {command: [test, -s, served]}, stop: " +
+		"[kill, '1']}\n"
 	dir, out := t.TempDir(), t.TempDir()
 	r := recipe(t, dir, text, Place{})
 	if got, want := r.Line(), "assay study apply 'my study'"; got != want {

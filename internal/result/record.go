@@ -77,7 +77,8 @@ func (r *Record) Recipe(trial int64, c assay.Config) (recipe Recipe, ok bool, er
 	return recipe, true, nil
 }
 
-// Answer returns the recommendation of the study, and its configuration; nil without a result, or with several objectives.
+// Answer returns the recommendation of the study, and its configuration; nil without a result, or with several
+// objectives.
 func (r *Record) Answer(ctx context.Context) (*Answer, assay.Config, error) {
 	came, err := r.recall(ctx)
 	if err != nil {

@@ -235,7 +235,8 @@ func TestOutcome(t *testing.T) {
 		Trials: []assay.Trial{trial(1, -10), trial(2, -20), {State: assay.Failed}},
 	}
 	o := NewOutcome("s", space, goal, r)
-	if o.Objective != (Objective{Metric: "speed", Goal: "maximize", Unit: "B/s"}) || o.Best.Value != 20 || o.Best.Trial != 2 ||
+	if o.Objective != (Objective{Metric: "speed", Goal: "maximize", Unit: "B/s"}) || o.Best.Value != 20 ||
+		o.Best.Trial != 2 ||
 		o.Gain != nil || o.Trials.Total != 3 || o.Trials.Failed != 1 || o.Spent != 60 || o.Lost != 90 {
 		t.Errorf("%+v, best %+v", o, o.Best)
 	}

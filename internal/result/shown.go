@@ -113,7 +113,8 @@ func (r *Record) describe(l *report.Lines) {
 		l.Add("search", "%s, seed %d", search, r.Definition.Search.Seed)
 		return
 	}
-	l.Add("search", "%s, early stopping: %s, seed %d", search, cmp.Or(r.Definition.Stop.Rule, "auto"), r.Definition.Search.Seed)
+	l.Add("search", "%s, early stopping: %s, seed %d", search, cmp.Or(r.Definition.Stop.Rule, "auto"),
+		r.Definition.Search.Seed)
 }
 
 // maxHelpers is how many names of earlier studies are listed.

@@ -29,10 +29,13 @@ type Story struct {
 }
 
 // NewStory returns the results of a study of a definition. at is where the command that it recommends is to be used.
-func NewStory(name string, def *spec.Study, space *assay.Space, goal assay.Goal, r study.Result, at Place) (*Story, error) {
+func NewStory(name string, def *spec.Study, space *assay.Space, goal assay.Goal, r study.Result,
+	at Place,
+) (*Story, error) {
 	declared := slices.ContainsFunc(def.Params, func(p spec.Param) bool { return p.Default != nil })
 	o := &Story{
-		Outcome: NewOutcome(name, space, goal, r), Result: r, Space: space, Goal: goal, Simulated: def.Replay != nil, Default: declared, unit: def.Unit,
+		Outcome: NewOutcome(name, space, goal, r), Result: r, Space: space, Goal: goal, Simulated: def.Replay != nil,
+		Default: declared, unit: def.Unit,
 	}
 	if len(def.Command) > 0 && def.App == "" {
 		p, err := def.Program()
@@ -201,9 +204,11 @@ func (a *Audit) Text() string {
 
 // endings say for people what ended a study.
 var endings = map[string]string{
-	"budget": "the time budget", "trials": "the number of trials", "cpu_hours": "the hours of processors", "target": "the target value",
-	"gain":   "the gain of going on, which is too small",
-	"search": "the search, which has nothing more to try", "failures": "the first trials, which all failed for the same reason",
+	"budget": "the time budget", "trials": "the number of trials", "cpu_hours": "the hours of processors",
+	"target":    "the target value",
+	"gain":      "the gain of going on, which is too small",
+	"search":    "the search, which has nothing more to try",
+	"failures":  "the first trials, which all failed for the same reason",
 	"interrupt": "an interrupt", "error": "an error",
 }
 
@@ -223,7 +228,8 @@ func (o *Story) WriteFailures(w io.Writer) {
 		return
 	}
 	if o.EndedBy == "budget" && len(o.Result.Trials) == 0 {
-		fmt.Fprintln(w, "assay: the time budget was spent before any trial came to its end: with a larger --budget the same command goes on")
+		fmt.Fprintln(w, "assay: the time budget was spent before any trial came to its end: with a larger --budget the "+
+			"same command goes on")
 		return
 	}
 	if o.EndedBy == "failures" {

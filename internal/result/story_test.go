@@ -10,8 +10,8 @@ import (
 	"github.com/assay-run/assay/study"
 )
 
-// story returns the story of a study of n in 1..9 whose first configuration is n=1 and whose best is n=2. with is appended to
-// the definition of n, and change edits the result.
+// story returns the story of a study of n in 1..9 whose first configuration is n=1 and whose best is n=2. with is
+// appended to the definition of n, and change edits the result.
 func story(t testing.TB, with string, change func(*study.Result)) *Story {
 	t.Helper()
 	return storyOf(t, "command: [run, '{n}']\nparameters: {n: {type: int, min: 1, max: 9"+with+"}}\n", change)
@@ -164,7 +164,8 @@ func TestLimitsInAnswer(t *testing.T) {
 			r.Trials[0], r.Trials[1] = r.First, r.Best
 			again := with(trial(2, assay.Done, 2.1, ""), 31.4e6, 24)
 			r.Races = []assay.Trial{again}
-			lost, broken := with(trial(3, assay.Done, 1, ""), 47.1e6, 30), with(trial(3, assay.Infeasible, 1, "breaks"), 51.3e6, 30)
+			lost, broken := with(trial(3, assay.Done, 1, ""), 47.1e6, 30),
+				with(trial(3, assay.Infeasible, 1, "breaks"), 51.3e6, 30)
 			r.Trials[2] = lost
 			r.Races = append(r.Races, broken)
 			r.Refuted = []study.Refuted{{Trial: lost, Broken: []assay.Trial{broken}, Runs: 1}}

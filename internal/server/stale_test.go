@@ -139,7 +139,8 @@ func staleRecords(t *testing.T, l lab, end func(), what string, times int64, nam
 	if lost == 0 {
 		t.Errorf("no attempt was lost: nobody was away")
 	}
-	t.Logf("counted: %s %d times, %d trials, %d attempts taken for lost, %d of them came back; %d stale outcomes accepted, "+
+	t.Logf("counted: %s %d times, %d trials, %d attempts taken for lost, %d of them came back; %d stale outcomes "+
+		"accepted, "+
 		"%d thrown away without a newer one; the control sees both", what, times, trials, lost, back, overwrote, wasted)
 }
 

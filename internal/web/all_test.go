@@ -27,11 +27,13 @@ type view struct {
 
 // fanned is a workflow of seven tasks.
 const fanned = "id,kind,run_s,parents\nsplit,split,10,\nalign1,align,120,split\nalign2,align,90,split\n" +
-	"align3,align,100,split\nsort1,sort,30,align1\nmerge,merge,40,sort1 align2 align3\n<img/src=x/onerror=alert(1)>,</script><script>alert(2)</script>,5,merge\n"
+	"align3,align,100,split\nsort1,sort,30,align1\nmerge,merge,40,sort1 align2 " +
+	"align3\n<img/src=x/onerror=alert(1)>,</script><script>alert(2)</script>,5,merge\n"
 
 // queries are what pages are asked for, beside their paths.
 var queries = map[string]string{
-	"/compare": "?s=before&s=after&s=encoder", "/kb": "?s=after&after=60", "/model": "?s=resources&a.cpu=32&a.mem=2GB&a.rtt=5",
+	"/compare": "?s=before&s=after&s=encoder", "/kb": "?s=after&after=60",
+	"/model": "?s=resources&a.cpu=32&a.mem=2GB&a.rtt=5",
 }
 
 // views returns a view of each page of the table, by the studies and trials that [everything] has,
@@ -71,7 +73,8 @@ func views(t *testing.T) (all []view) {
 		}},
 		view{name: "plan-wrong", path: "/plan", act: func(b *browser.Tab) {
 			b.Allow("422")
-			browser.Eval[bool](b, `((f) => { f.text.value = "id,run_s\na,fast\n"; f.submit(); return true; })(document.querySelector("form[action='/plan']"))`)
+			browser.Eval[bool](b, `((f) => { f.text.value = "id,run_s\na,fast\n"; f.submit(); return true; `+
+				`})(document.querySelector("form[action='/plan']"))`)
 			b.Wait(`document.querySelector("[role=alert]")`)
 		}},
 	)
@@ -156,7 +159,8 @@ func TestAllPages(t *testing.T) {
 					v.act(b)
 					b.Ready()
 				}
-				b.Wait(`![...document.scripts].some((s) => /page_(compare|plan|model|study)/.test(s.src)) || document.documentElement.dataset.drawn === "true"`)
+				b.Wait(`![...document.scripts].some((s) => /page_(compare|plan|model|study)/.test(s.src)) || ` +
+					`document.documentElement.dataset.drawn === "true"`)
 				for _, dark := range []bool{false, true} {
 					if dark && !testbed.IsSystem() {
 						continue
@@ -250,7 +254,8 @@ func check(t *testing.T, b *browser.Tab, name, at, rules string, dark bool) {
 	}
 	for _, v := range found(b, rules, dark) {
 		for _, n := range v.Nodes[:min(3, len(v.Nodes))] {
-			t.Errorf("%s: axe %s (%s, %d): %s\n  %.200s\n  %v %s", name, v.ID, v.Impact, len(v.Nodes), v.Help, n.HTML, n.Target, n.Summary)
+			t.Errorf("%s: axe %s (%s, %d): %s\n  %.200s\n  %v %s", name, v.ID, v.Impact, len(v.Nodes), v.Help, n.HTML, n.Target,
+				n.Summary)
 		}
 	}
 	b.Clean()

@@ -37,7 +37,10 @@ func TestBesideOptunaDashboard(t *testing.T) {
 	r.run(trials)
 	other := dashboard(t, *beside, journal(t, r))
 	sides := []side{
-		{"assay", func(t *testing.T) string { return ui(t, store) }, "/s/encoder", `document.documentElement.dataset.drawn === "true"`},
+		{
+			"assay", func(t *testing.T) string { return ui(t, store) }, "/s/encoder",
+			`document.documentElement.dataset.drawn === "true"`,
+		},
 		{
 			"optuna-dashboard", func(*testing.T) string { return other }, "/dashboard/studies/0",
 			`document.querySelector(".js-plotly-plot .main-svg .trace, .js-plotly-plot canvas") !== null`,
@@ -64,7 +67,8 @@ func TestBesideOptunaDashboard(t *testing.T) {
 			slices.Sort(x)
 			return (x[(len(x)-1)/2] + x[len(x)/2]) / 2
 		}
-		t.Logf("%-17s painted %6.0f ms  bytes %6.0f kB  memory %5.0f MB", s.name, middle(func(v visit) float64 { return v.painted }),
+		t.Logf("%-17s painted %6.0f ms  bytes %6.0f kB  memory %5.0f MB", s.name,
+			middle(func(v visit) float64 { return v.painted }),
 			middle(func(v visit) float64 { return v.bytes })/1e3, middle(func(v visit) float64 { return v.memory })/1e6)
 	}
 }
@@ -178,7 +182,8 @@ func dashboard(t *testing.T, program, journal string) string {
 	}
 	port := l.Addr().(*net.TCPAddr).Port
 	_ = l.Close()
-	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), program, "--port", strconv.Itoa(port), "--quiet", journal)
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), program, "--port", strconv.Itoa(port), "--quiet",
+		journal)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

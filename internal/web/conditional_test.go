@@ -39,7 +39,8 @@ func TestConditionalStudy(t *testing.T) {
 	b.Wait(`document.querySelector(".trials .body .row")`)
 	r.run(30)
 	b.Wait(`document.querySelector("#trials").textContent.includes("90 of 90 trials")`)
-	browser.Eval[bool](b, `(() => { const g = document.querySelector(".trials"); g.scrollTop = g.scrollHeight; return true; })()`)
+	browser.Eval[bool](b, `(() => { const g = document.querySelector(".trials"); g.scrollTop = g.scrollHeight; return `+
+		`true; })()`)
 	// The rows of what came later say what the API says.
 	browser.Await[bool](b, `fetch("/api/v1/studies/packer/trials?format=columns").then((r) => r.json()).then((p) => {
 		window.columns = p.columns;

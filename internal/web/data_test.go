@@ -34,7 +34,8 @@ func TestPlanPage(t *testing.T) {
 	if got := b.Text("#result h2"); !strings.HasPrefix(got, "my_ flow.csv: 7 tasks") {
 		t.Errorf("the plan is of %q", got)
 	}
-	if got := b.Text("#result .act code"); got != `assay plan 'my_ flow.csv' --slots 1..8 --levels tda,bua --price 0.04/h` {
+	if got := b.Text("#result .act code"); got != `assay plan 'my_ flow.csv' --slots 1..8 --levels tda,bua --price `+
+		`0.04/h` {
 		t.Errorf("as a command: %s", got)
 	}
 	b.Frame()
@@ -79,7 +80,8 @@ func TestPlanPage(t *testing.T) {
 	// And the server plans by it.
 	browser.Eval[bool](b, `(globalThis.before = true)`)
 	b.Click("form[action='/plan'] button.main")
-	b.Wait(`!globalThis.before && document.querySelector("[data-deadline]").value === ` + browser.Quote(now) + ` && document.documentElement.dataset.drawn === "true"`)
+	b.Wait(`!globalThis.before && document.querySelector("[data-deadline]").value === ` + browser.Quote(now) +
+		` && document.documentElement.dataset.drawn === "true"`)
 	if got := b.Text("#result"); !strings.Contains(got, "keeps the deadline") {
 		t.Errorf("%.300s", got)
 	}
@@ -92,8 +94,10 @@ func TestModelPage(t *testing.T) {
 	b.Go(at + "/model?s=resources&a.cpu=2&a.mem=1GB&a.rtt=5")
 	b.Wait(`document.documentElement.dataset.drawn === "true"`)
 	before := b.Text("[data-say=time]")
-	browser.Eval[bool](b, `((r) => { r.value = "8"; r.dispatchEvent(new Event("input")); return true; })(document.querySelector("input[type=range]"))`)
-	b.Wait(`document.querySelector("[data-say=time]").textContent !== ` + browser.Quote(before) + ` && location.search.includes("a.cpu=8")`)
+	browser.Eval[bool](b, `((r) => { r.value = "8"; r.dispatchEvent(new Event("input")); return true; `+
+		`})(document.querySelector("input[type=range]"))`)
+	b.Wait(`document.querySelector("[data-say=time]").textContent !== ` + browser.Quote(before) +
+		` && location.search.includes("a.cpu=8")`)
 	if got := browser.Eval[string](b, `document.querySelector("[data-attribute=cpu]").value`); got != "8" {
 		t.Errorf("the field says %q", got)
 	}
@@ -121,7 +125,8 @@ func TestModelPage(t *testing.T) {
 		t.Errorf("%.300s", got)
 	}
 	b.Allow("422")
-	browser.Eval[bool](b, `((f) => { f.value = "fast"; f.dispatchEvent(new Event("input")); return true; })(document.querySelector("[data-attribute=cpu]"))`)
+	browser.Eval[bool](b, `((f) => { f.value = "fast"; f.dispatchEvent(new Event("input")); return true; `+
+		`})(document.querySelector("[data-attribute=cpu]"))`)
 	b.Wait(`document.querySelector("[data-say=wrong]").hidden === false`)
 	if got := b.Text("[data-say=wrong]"); !strings.Contains(got, "cpu") {
 		t.Errorf("%q", got)
@@ -138,7 +143,8 @@ func TestComparePage(t *testing.T) {
 	}
 	b.Click("form[action='/compare'] button")
 	b.Wait(`location.search.includes("s=before") && document.documentElement.dataset.drawn === "true"`)
-	if got := b.Text("main dl"); !strings.Contains(got, "% more elapsed than after, 95 % interval") || !strings.Contains(got, "▼ worse") {
+	if got := b.Text("main dl"); !strings.Contains(got, "% more elapsed than after, 95 % interval") ||
+		!strings.Contains(got, "▼ worse") {
 		t.Errorf("%q", got) // after comes first by name
 	}
 	if got := b.Text("table.settings"); !strings.Contains(got, "threads ≠") {
@@ -163,16 +169,19 @@ func TestKnowledgePage(t *testing.T) {
 	b.Click(`table.map a[href="/kb?s=after"]`)
 	b.Wait(`location.search === "?s=after"`)
 	b.Ready()
-	if got := b.Text("main"); !strings.Contains(got, "Most like after") || !strings.Contains(got, "later trials that ran to their end") {
+	if got := b.Text("main"); !strings.Contains(got, "Most like after") ||
+		!strings.Contains(got, "later trials that ran to their end") {
 		t.Errorf("%.400s", got)
 	}
-	browser.Eval[bool](b, `((f) => { f.after.value = "60"; f.requestSubmit(); return true; })(document.querySelector("form[action='/kb']"))`)
+	browser.Eval[bool](b, `((f) => { f.after.value = "60"; f.requestSubmit(); return true; `+
+		`})(document.querySelector("form[action='/kb']"))`)
 	b.Wait(`location.search === "?s=after&after=60"`)
 	b.Ready()
 	if got := b.Text("main"); !strings.Contains(got, "after the first 60 trials") {
 		t.Errorf("%.400s", got)
 	}
-	if got := browser.Eval[string](b, `[...document.querySelectorAll(".act code")].map((c) => c.textContent).join("|")`); !strings.Contains(got,
+	if got := browser.Eval[string](b,
+		`[...document.querySelectorAll(".act code")].map((c) => c.textContent).join("|")`); !strings.Contains(got,
 		"assay study similar after --prune --after 60|GET /api/v1/studies/after/pruned?after=60") {
 		t.Errorf("as commands: %s", got)
 	}

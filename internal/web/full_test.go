@@ -53,7 +53,8 @@ func (f full) Restore(context.Context, string, []int64, string) error { return n
 
 func (f full) Discarded() []service.Discarded {
 	return []service.Discarded{{Study: "encoder", Config: "level=3", Discard: study.Discard{
-		Proposal: assay.Proposal{ID: 60}, At: time.Now(), Withdrawal: assay.Withdrawal{Trial: 60, By: "ada", Reason: "known bad"},
+		Proposal: assay.Proposal{ID: 60}, At: time.Now(),
+		Withdrawal: assay.Withdrawal{Trial: 60, By: "ada", Reason: "known bad"},
 	}}}
 }
 
@@ -102,15 +103,27 @@ func (fleet) Needs(string, func(string) bool) error { return nil }
 func (fleet) Queue() []queue.Entry {
 	since := time.Now().Add(-time.Minute)
 	return []queue.Entry{
-		{ID: assay.RunID{Study: "encoder", Trial: 61, Attempt: 1}, Study: "encoder", App: "encode", State: "placed", Worker: "rack-07", Class: "9f3a", Since: since},
-		{ID: assay.RunID{Study: "encoder", Trial: 62, Attempt: 1}, Study: "encoder", App: "encode", State: "open", Since: since},
+		{
+			ID: assay.RunID{Study: "encoder", Trial: 61, Attempt: 1}, Study: "encoder", App: "encode", State: "placed",
+			Worker: "rack-07", Class: "9f3a", Since: since,
+		},
+		{
+			ID: assay.RunID{Study: "encoder", Trial: 62, Attempt: 1}, Study: "encoder", App: "encode", State: "open",
+			Since: since,
+		},
 	}
 }
 
 func (fleet) Workers() []queue.WorkerState {
 	return []queue.WorkerState{
-		{Worker: queue.Worker{ID: "w1", Name: "rack-07", Slots: 2, Apps: []string{"encode"}, Class: "9f3a"}, Heard: time.Now()},
-		{Worker: queue.Worker{ID: "w2", Name: "rack-08", Slots: 4, Apps: []string{"encode", "blast"}, Class: "9f3b"}, Heard: time.Now()},
+		{
+			Worker: queue.Worker{ID: "w1", Name: "rack-07", Slots: 2, Apps: []string{"encode"}, Class: "9f3a"},
+			Heard:  time.Now(),
+		},
+		{
+			Worker: queue.Worker{ID: "w2", Name: "rack-08", Slots: 4, Apps: []string{"encode", "blast"}, Class: "9f3b"},
+			Heard:  time.Now(),
+		},
 	}
 }
 func (fleet) Order(string, queue.Order) error { return nil }

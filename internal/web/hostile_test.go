@@ -31,13 +31,21 @@ import (
 // hostileTexts returns 200 texts that are to be shown as what they are.
 func hostileTexts() (all []string) {
 	acts := []string{
-		`<script>pwned()</script>`, `<img src=x onerror=pwned()>`, `<svg/onload=pwned()>`, `<iframe srcdoc="<script>parent.pwned()</script>">`,
-		`<body onload=pwned()>`, `<a href="javascript:pwned()">x</a>`, `<style>*{display:none}</style>`, `<base href=//evil.example/>`,
-		`<meta http-equiv=refresh content="0;url=//evil.example">`, `<form action=//evil.example><button>x`, `javascript:pwned()`,
-		`{{.CSRF}}{{7*7}}`, "${pwned()}", "`-pwned()-`", `'-pwned()-'`, `";pwned();//`, "\x1b[31mred\x1b[0m", "\x1b]8;;http://evil.example\x07link\x1b]8;;\x07",
-		"\x00nul", "\u202egnp.exe", "\u2066iso\u2069", "line\nfeed\r\nSet-Cookie: a=b", "\u2028sep\u2029", "%3Cscript%3Epwned()%3C/script%3E", "&lt;script&gt;pwned()&lt;/script&gt;",
+		`<script>pwned()</script>`, `<img src=x onerror=pwned()>`, `<svg/onload=pwned()>`,
+		`<iframe srcdoc="<script>parent.pwned()</script>">`,
+		`<body onload=pwned()>`, `<a href="javascript:pwned()">x</a>`, `<style>*{display:none}</style>`,
+		`<base href=//evil.example/>`,
+		`<meta http-equiv=refresh content="0;url=//evil.example">`, `<form action=//evil.example><button>x`,
+		`javascript:pwned()`,
+		`{{.CSRF}}{{7*7}}`, "${pwned()}", "`-pwned()-`", `'-pwned()-'`, `";pwned();//`, "\x1b[31mred\x1b[0m",
+		"\x1b]8;;http://evil.example\x07link\x1b]8;;\x07",
+		"\x00nul", "\u202egnp.exe", "\u2066iso\u2069", "line\nfeed\r\nSet-Cookie: a=b", "\u2028sep\u2029",
+		"%3Cscript%3Epwned()%3C/script%3E", "&lt;script&gt;pwned()&lt;/script&gt;",
 	}
-	around := []string{"%s", `">%s`, `'>%s`, "</textarea>%s", "</title></style></script>%s", "--><!--%s", "]]>%s\\", "../../%s?q=1#f"}
+	around := []string{
+		"%s", `">%s`, `'>%s`, "</textarea>%s", "</title></style></script>%s", "--><!--%s", "]]>%s\\",
+		"../../%s?q=1#f",
+	}
 	for _, a := range around {
 		for _, x := range acts {
 			all = append(all, strings.Replace(a, "%s", x, 1))
@@ -82,7 +90,10 @@ func (h *hostileHost) refuse() error { return assay.Errorf(assay.ClassConflict, 
 
 func (h *hostileHost) Info(ctx context.Context, name string) (api.Info, error) {
 	sum, err := h.store.Summary(ctx, name)
-	return api.Info{Summary: sum, State: service.Running, App: h.texts[2], Class: h.texts[3], Lacks: h.texts[4], Why: h.texts[5]}, err
+	return api.Info{
+		Summary: sum, State: service.Running, App: h.texts[2], Class: h.texts[3], Lacks: h.texts[4],
+		Why: h.texts[5],
+	}, err
 }
 
 func (h *hostileHost) Infos(ctx context.Context) (all []api.Info, err error) {
@@ -166,7 +177,8 @@ func hostileSite(t *testing.T, texts []string) *httptest.Server {
 		values[i] = strings.ReplaceAll(x, "\x00", "0") // which no value can have
 	}
 	file, err := json.Marshal(map[string]any{
-		"command": []string{"prog", "{p}"}, "parameters": map[string]any{"p": map[string]any{"type": "categorical", "values": values}},
+		"command":    []string{"prog", "{p}"},
+		"parameters": map[string]any{"p": map[string]any{"type": "categorical", "values": values}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -199,7 +211,10 @@ func hostileSite(t *testing.T, texts []string) *httptest.Server {
 			at := time.Unix(1700000000+int64(k), 0).UTC()
 			told := &assay.Trial{
 				Proposal: p, State: assay.Failed, Reason: x, Started: at, Ended: at,
-				Measurement: assay.Measurement{Metrics: map[string]float64{x: 1}, Failure: &assay.Failure{Step: "run", Reason: x, Output: []string{x, x}}},
+				Measurement: assay.Measurement{
+					Metrics: map[string]float64{x: 1},
+					Failure: &assay.Failure{Step: "run", Reason: x, Output: []string{x, x}},
+				},
 			}
 			events = append(events, assay.Event{At: at, Asked: &p},
 				assay.Event{At: at, Ordered: &assay.Order{Trial: p.ID, Priority: 1, By: x}},
@@ -230,7 +245,8 @@ func hostileSite(t *testing.T, texts []string) *httptest.Server {
 			w.Header().Set("Content-Type", "application/json")
 			_ = json.NewEncoder(w).Encode(map[string]any{
 				"state": "running", "stdout": map[string]any{"text": x + "\n" + x}, "stderr": map[string]any{"text": x},
-				"files": []any{map[string]any{"name": x, "size": 3, "here": true}}, "left": []any{map[string]any{"name": x, "why": x}},
+				"files": []any{map[string]any{"name": x, "size": 3, "here": true}},
+				"left":  []any{map[string]any{"name": x, "why": x}},
 			})
 			return
 		}
@@ -389,7 +405,8 @@ func TestHostileForms(t *testing.T) {
 	send(http.MethodPost, "/login", url.Values{"code": {code}})
 	_, page := send(http.MethodGet, "/new", nil)
 	csrf := regexp.MustCompile(`name="csrf" value="([^"]+)"`).FindStringSubmatch(page)[1]
-	element := regexp.MustCompile(`(?i)<(script(>| [^t])|img|svg|iframe|style|base|meta http|b>|body o|a href="?javascript)`)
+	element := regexp.MustCompile(`(?i)<(script(>| [^t])|img|svg|iframe|style|base|meta http|b>|body o|a ` +
+		`href="?javascript)`)
 	for _, x := range texts {
 		for what, form := range map[string]url.Values{
 			"/new":          {"file": {x}, "name": {x}, "do": {"start"}},
@@ -402,7 +419,8 @@ func TestHostileForms(t *testing.T) {
 			form.Set("csrf", csrf)
 			status, body := send(http.MethodPost, what, form)
 			if status >= 500 || element.MatchString(body) {
-				t.Errorf("%s with %q: %d, %q, %.300s", what, x, status, element.FindString(body), regexp.MustCompile(`role="alert">[^<]*`).FindString(body))
+				t.Errorf("%s with %q: %d, %q, %.300s", what, x, status, element.FindString(body),
+					regexp.MustCompile(`role="alert">[^<]*`).FindString(body))
 			}
 			if status == http.StatusSeeOther { // what it came to is on the next page
 				if _, body = send(http.MethodGet, "/workers", nil); element.MatchString(body) {

@@ -46,7 +46,8 @@ func TestStudyWithLevels(t *testing.T) {
 		const t = p.rows.find((t) => t.state === "infeasible");
 		return fetch("/s/frames/t/" + t.id).then((r) => r.text()).then((page) => t.state + page);
 	})`)
-	if !strings.HasPrefix(one, "infeasible<") || !strings.Contains(one, "</span> below full</span>") || strings.Contains(one, "outside limits") {
+	if !strings.HasPrefix(one, "infeasible<") || !strings.Contains(one, "</span> below full</span>") ||
+		strings.Contains(one, "outside limits") {
 		t.Errorf("the page of a trial is\n%s", one)
 	}
 }

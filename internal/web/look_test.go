@@ -24,7 +24,10 @@ func TestStudyAtAllSizes(t *testing.T) {
 	asked.At = time.Now().Add(-20 * time.Second)
 	_, second := r.ask()
 	second.At = time.Now().Add(-31 * time.Second)
-	r.append(asked, second, assay.Event{At: asked.At, Spent: r.spent, Started: &assay.Start{RunID: assay.RunID{Trial: p.ID}, Where: "rack2-07", Class: "a"}})
+	r.append(asked, second, assay.Event{
+		At: asked.At, Spent: r.spent,
+		Started: &assay.Start{RunID: assay.RunID{Trial: p.ID}, Where: "rack2-07", Class: "a"},
+	})
 	url := ui(t, store)
 	b := browser.Open(t)
 	b.Visit(url)

@@ -54,8 +54,10 @@ func TestNamesInAddresses(t *testing.T) {
 	for _, name := range names {
 		b.Wait(`document.title === "Studies - assay"`)
 		b.Ready()
-		browser.Eval[bool](b, `([...document.querySelectorAll("a")].find((a) => a.textContent === `+browser.Quote(name)+`).click(), true)`)
-		b.Wait(`document.documentElement.dataset.drawn === "true" && document.querySelector("h1").textContent === ` + browser.Quote(name))
+		browser.Eval[bool](b, `([...document.querySelectorAll("a")].find((a) => a.textContent === `+browser.Quote(name)+
+			`).click(), true)`)
+		b.Wait(`document.documentElement.dataset.drawn === "true" && document.querySelector("h1").textContent === ` +
+			browser.Quote(name))
 		b.Visit(base(url) + "/")
 	}
 }

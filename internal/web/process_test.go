@@ -84,7 +84,11 @@ budget: {trials: 400}
 			t.Fatal("the study does not begin")
 		}
 	}
-	url := serveUI(t, server.UI{Store: func(ctx context.Context) (*setup.Store, error) { return setup.ReadStore(ctx, at) }})
+	url := serveUI(t, server.UI{Store: func(ctx context.Context) (*setup.Store,
+		error,
+	) {
+		return setup.ReadStore(ctx, at)
+	}})
 	b := browser.Open(t)
 	b.Visit(url)
 	b.Wait(`document.title === "Studies - assay"`)
@@ -104,8 +108,10 @@ budget: {trials: 400}
 	// What is asked for all the same is refused, by the page and by the API.
 	b.Allow("405")
 	for _, path := range []string{"/s/slow/state", "/api/v1/studies/slow/state"} {
-		got := browser.Await[int](b, `fetch(`+browser.Quote(path)+`, {method: "`+map[bool]string{true: "PATCH", false: "POST"}[strings.HasPrefix(path, "/api")]+
-			`", body: new URLSearchParams({state: "pause", csrf: document.querySelector("[name=csrf]").value})}).then((r) => r.status)`)
+		got := browser.Await[int](b, `fetch(`+browser.Quote(path)+`, {method: "`+
+			map[bool]string{true: "PATCH", false: "POST"}[strings.HasPrefix(path, "/api")]+
+			`", body: new URLSearchParams({state: "pause", csrf: document.querySelector("[name=csrf]").value})}).then((r) => `+
+			`r.status)`)
 		if got != 405 {
 			t.Errorf("%s: %d", path, got)
 		}
@@ -190,7 +196,8 @@ func TestServerPages(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	ready, ended := make(chan server.Ready, 1), make(chan error, 1)
 	go func() {
-		ended <- server.Run(ctx, server.Options{Dir: dir, Listen: []string{"127.0.0.1:0"}, Version: "test"}, func(r server.Ready) { ready <- r })
+		ended <- server.Run(ctx, server.Options{Dir: dir, Listen: []string{"127.0.0.1:0"}, Version: "test"},
+			func(r server.Ready) { ready <- r })
 	}()
 	t.Cleanup(func() {
 		stop()

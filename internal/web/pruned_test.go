@@ -17,10 +17,12 @@ func TestPruned(t *testing.T) {
 	r.run(60)
 	cut := func(param string, values []string, restored bool) assay.Event {
 		return assay.Event{At: r.at.Add(r.spent), Spent: r.spent, Cut: &assay.Cut{
-			Param: param, Values: values, Study: "before", Correlation: 0.87, Alpha: 0.5, Threshold: 60, Restored: restored, Reason: "like <b>this</b>",
+			Param: param, Values: values, Study: "before", Correlation: 0.87, Alpha: 0.5, Threshold: 60, Restored: restored,
+			Reason: "like <b>this</b>",
 		}}
 	}
-	r.append(cut("codec", []string{"gzip", "zstd"}, false), cut("level", []string{"12..19"}, false), cut("codec", []string{"zstd"}, true))
+	r.append(cut("codec", []string{"gzip", "zstd"}, false), cut("level", []string{"12..19"}, false),
+		cut("codec", []string{"zstd"}, true))
 	var given []assay.Config
 	at, enter := serveGiven(t, store, &given)
 	b := browser.Open(t)
@@ -30,7 +32,8 @@ func TestPruned(t *testing.T) {
 	b.Scripts(false)
 	b.Visit(at + "/s/encoder")
 	list := b.Text(".pruned")
-	if !strings.Contains(list, "codec gzip before: like <b>this</b>") || !strings.Contains(list, "level 12..19") || strings.Contains(list, "zstd before") {
+	if !strings.Contains(list, "codec gzip before: like <b>this</b>") || !strings.Contains(list, "level 12..19") ||
+		strings.Contains(list, "zstd before") {
 		t.Errorf("pruned is %q", list)
 	}
 	b.Click(`.pruned li:nth-child(2) form button`)

@@ -134,7 +134,8 @@ func (r *record) tell(p assay.Proposal) assay.Event {
 	r.spent += time.Duration(elapsed * 1e9)
 	t.Ended = r.at.Add(r.spent)
 	t.Measurement = assay.Measurement{
-		Elapsed: time.Duration(elapsed * 1e9), Metrics: map[string]float64{"max_rss": 2e7 + 1e6*c[3], "cpu": elapsed * 0.9, "size": 8e6},
+		Elapsed: time.Duration(elapsed * 1e9),
+		Metrics: map[string]float64{"max_rss": 2e7 + 1e6*c[3], "cpu": elapsed * 0.9, "size": 8e6},
 	}
 	return assay.Event{At: t.Ended, Spent: r.spent, Told: t}
 }

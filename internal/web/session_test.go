@@ -49,7 +49,10 @@ func newDoor(t *testing.T) *door {
 	d := &door{t: t, keys: &tokens{}, now: time.Now()}
 	look := server.LookFor(store, "test", d.keys, "lab.example.org")
 	var err error
-	if d.site, err = web.New(web.Options{API: look.Handler(), Hosts: []string{"lab.example.org"}, Now: func() time.Time { return d.now }}); err != nil {
+	if d.site, err = web.New(web.Options{
+		API: look.Handler(), Hosts: []string{"lab.example.org"},
+		Now: func() time.Time { return d.now },
+	}); err != nil {
 		t.Fatal(err)
 	}
 	d.jar, _ = cookiejar.New(nil)
@@ -142,7 +145,8 @@ func TestSessions(t *testing.T) {
 		t.Error("the pages are open")
 	}
 	for _, wrong := range []string{"", "viewer.y", "worker.x", "no token at all", "assay-user-v1.viewer.x"} {
-		if resp, body := d.do("POST", "/login", url.Values{"code": {wrong}}); resp.StatusCode != http.StatusUnauthorized || in() {
+		if resp, body := d.do("POST", "/login", url.Values{"code": {wrong}}); resp.StatusCode != http.StatusUnauthorized ||
+			in() {
 			t.Errorf("%q: %d %s", wrong, resp.StatusCode, body)
 		}
 	}
@@ -221,10 +225,12 @@ func TestOtherSites(t *testing.T) {
 	}
 	// Roles are the API's business; a viewer is offered nothing.
 	csrf = d.login("viewer.x")
-	if _, body := d.do("GET", "/s/encoder", nil); strings.Contains(body, `value="pause"`) || strings.Contains(body, "/s/encoder/trials") {
+	if _, body := d.do("GET", "/s/encoder", nil); strings.Contains(body, `value="pause"`) ||
+		strings.Contains(body, "/s/encoder/trials") {
 		t.Error("a viewer is offered acts")
 	}
-	if resp, _ := d.do("POST", "/s/encoder/state", url.Values{"state": {"pause"}, "csrf": {csrf}}); resp.StatusCode != 403 {
+	if resp, _ := d.do("POST", "/s/encoder/state",
+		url.Values{"state": {"pause"}, "csrf": {csrf}}); resp.StatusCode != 403 {
 		t.Errorf("a viewer pauses: %d", resp.StatusCode)
 	}
 }
@@ -238,7 +244,8 @@ func TestPolicy(t *testing.T) {
 	for _, path := range []string{"/", "/s/encoder", "/s/none", "/nothing", "/login"} {
 		resp, body := d.do("GET", path, nil)
 		p := resp.Header.Get("Content-Security-Policy")
-		if !strings.HasPrefix(p, "default-src 'none'; script-src 'self'; style-src 'self';") || strings.Contains(p, "unsafe") ||
+		if !strings.HasPrefix(p, "default-src 'none'; script-src 'self'; style-src 'self';") ||
+			strings.Contains(p, "unsafe") ||
 			!strings.Contains(p, "require-trusted-types-for 'script'") || !strings.Contains(p, "frame-ancestors 'none'") {
 			t.Errorf("%s: policy %q", path, p)
 		}
@@ -288,7 +295,8 @@ func TestFiles(t *testing.T) {
 	load("page_study.js")
 	t.Logf("modules of the page of a study: %d files, %d bytes, %d sent", len(seen), plain, sent)
 	if sent > 60_000 || len(seen) < 15 {
-		t.Errorf("the %d modules of the page of a study are %d bytes, %d as they are sent: at most 60 kB", len(seen), plain, sent)
+		t.Errorf("the %d modules of the page of a study are %d bytes, %d as they are sent: at most 60 kB", len(seen), plain,
+			sent)
 	}
 	if resp, _ := d.do("GET", "/static/0123456789abcdef/site.js", nil); resp.StatusCode != http.StatusNotFound {
 		t.Error("files of another version are answered")

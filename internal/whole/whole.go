@@ -13,9 +13,10 @@ import (
 	"path/filepath"
 )
 
-// Write writes a file by what write writes. The content is on the disk before it has the name, so
-// that neither an error, nor kill -9, nor a power failure leaves a part of it, or loses what was
-// there. A file that is there keeps its mode; a new one has mode perm less the umask. A link is followed. What is no regular file, such as a terminal or a pipe, is written to as it is.
+// Write writes a file by what write writes. The content is on the disk before it has the name, so that neither an
+// error, nor kill -9, nor a power failure leaves a part of it, or loses what was there. A file that is there keeps its
+// mode; a new one has mode perm less the umask. A link is followed. What is no regular file, such as a terminal or a
+// pipe, is written to as it is.
 func Write(path string, perm fs.FileMode, write func(io.Writer) error) error {
 	if to, err := filepath.EvalSymlinks(path); err == nil {
 		path = to

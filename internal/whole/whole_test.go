@@ -73,7 +73,8 @@ func TestWriteKeepsModeAndLinks(t *testing.T) {
 		t.Errorf("%v, %v", info, err)
 	}
 	err = WriteFile(filepath.Join(dir, "none", "a"), nil, 0o644)
-	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), filepath.Join("none", "a")) || strings.Contains(err.Error(), ".tmp") {
+	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), filepath.Join("none", "a")) ||
+		strings.Contains(err.Error(), ".tmp") {
 		t.Errorf("no directory: %v", err)
 	}
 }

@@ -29,7 +29,8 @@ func (r *rig) benched(b *testing.B, n int) {
 				Elapsed: time.Second, Metrics: map[string]float64{"max_rss": 1e6 + float64(i), "cpu": 0.9, "user": 0.5},
 			},
 		}
-		events = append(events, assay.Event{At: began, Asked: &p}, assay.Event{At: end.Ended, Spent: time.Duration(i) * time.Second, Told: end})
+		events = append(events, assay.Event{At: began, Asked: &p},
+			assay.Event{At: end.Ended, Spent: time.Duration(i) * time.Second, Told: end})
 	}
 	if _, err := r.store.Append(b.Context(), "tuned", at, events...); err != nil {
 		b.Fatal(err)

@@ -79,7 +79,8 @@ func (s *Server) getEvents(ctx context.Context, in *eventsIn) (*huma.StreamRespo
 func streamsEvents(op *huma.Operation) {
 	op.Description = "Each event has its number as its id and its kind as its event; its data is the event as it is on " +
 		"record. With rows=true each piece has the number of its last event as its id and " + rowsKind + " as its event; " +
-		"its data is an Update: the rows of the trials that have changed, as columns. A stream ends after a while; a client that comes back with Last-Event-ID misses none. One of the kind " +
+		"its data is an Update: the rows of the trials that have changed, as columns. A stream ends after a while; a " +
+		"client that comes back with Last-Event-ID misses none. One of the kind " +
 		lacksKind + " has no number: its data is a text that says why no worker can run what is open, or the empty text."
 	op.Responses = map[string]*huma.Response{"200": {
 		Description: "server-sent events",

@@ -26,7 +26,8 @@ func TestRowsAreSent(t *testing.T) {
 	}
 	follow := func(after string) (next func() (id string, u view.Update)) {
 		t.Helper()
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.at.URL+prefix+"/studies/tuned/events?rows=true&after=0", nil)
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.at.URL+prefix+"/studies/tuned/events?rows=true&after=0",
+			nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -135,7 +135,8 @@ func (h *history) note(e assay.Event) {
 		h.booked(e.At, *e.Booked)
 	case e.Checked != nil && e.Checked.ID == h.id:
 		h.Repeats = append(h.Repeats, Repeat{
-			e.Checked.State.String(), view.Finite(h.goal.Show(e.Checked.Value)), e.Checked.Measurement.Elapsed.Seconds(), e.Race, e.At,
+			e.Checked.State.String(), view.Finite(h.goal.Show(e.Checked.Value)), e.Checked.Measurement.Elapsed.Seconds(), e.Race,
+			e.At,
 		})
 	case e.Ordered != nil && e.Ordered.Trial == h.id:
 		do := "first"
