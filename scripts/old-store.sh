@@ -4,14 +4,16 @@
 #   scripts/old-store.sh ASSAY STORE TRIALS
 #
 # ASSAY is the program of the release whose format is to be kept, STORE a new file. The stores in setup/testdata/stores were
-# written so, by the last commits with formats 1 and 2 and the first with format 3, with 8 trials each:
+# written so, by the last commits with formats 1 and 2, the first with format 3, and one with the definition of package
+# config (4), with 8 trials each:
 #
-#   for f in 1:f4f10b6 2:cb7a651 3:64ef6d1; do
+#   for f in 1:f4f10b6 2:cb7a651 3:64ef6d1 4:abf2341; do
 #     git worktree add --detach old-$f ${f#*:} && (cd old-$f && go build -o ../assay-${f%%:*} ./cmd/assay)
 #     scripts/old-store.sh ./assay-${f%%:*} $PWD/v${f%%:*}.db 8 && gzip -9n v${f%%:*}.db
 #   done
 #
-# and proposals.txt is what the three say after 14 trials, which is the same: the searcher, then the columns of
+# proposals.txt has the proposals of the first three after 14 trials, which are the same, and proposals4.txt those of the
+# fourth: the searcher, then the columns of
 # `assay study export SEARCHER --format csv` up to the parameters. TestOldStores goes on with them.
 set -eu
 assay=$1 store=$2 trials=$3

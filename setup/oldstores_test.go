@@ -87,6 +87,22 @@ func goOn(t *testing.T, path, name string, trials int, edit func(*spec.Study)) (
 	return b.String(), nil
 }
 
+// proposals returns the lines of a file of proposals by study, and how many there are.
+func proposals(t *testing.T, file string) (lines map[string]string, trials map[string]int) {
+	t.Helper()
+	all, err := os.ReadFile(filepath.Join("testdata", "stores", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, trials = map[string]string{}, map[string]int{}
+	for line := range bytes.Lines(all) {
+		name, _, _ := strings.Cut(string(line), ",")
+		lines[name] += string(line)
+		trials[name]++
+	}
+	return lines, trials
+}
+
 // Studies that were under way in a store of each earlier format go on with this program as they would have with
 // that which began them: nothing runs again, and what is proposed is the same. Who changes what a searcher
 // proposes raises spec.Searchers. The control, a search with another seed, must not go on.
@@ -95,18 +111,11 @@ func TestOldStores(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("SKIPPED, NOT TESTED: the proposals on record are those of amd64, and floats are rounded otherwise here")
 	}
-	all, err := os.ReadFile(filepath.Join("testdata", "stores", "proposals.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, trials := map[string]string{}, map[string]int{}
-	for line := range bytes.Lines(all) {
-		name, _, _ := strings.Cut(string(line), ",")
-		want[name] += string(line)
-		trials[name]++
-	}
 	studies, refused := 0, 0
-	for _, format := range []string{"v1", "v2", "v3"} {
+	for format, file := range map[string]string{
+		"v1": "proposals.txt", "v2": "proposals.txt", "v3": "proposals.txt", "v4": "proposals4.txt",
+	} {
+		want, trials := proposals(t, file)
 		path := oldStore(t, format)
 		for name, lines := range want {
 			if name == "random" {
@@ -146,7 +155,7 @@ func TestOldStores(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	t.Logf("counted: %d studies of 3 formats went on with the proposals of what began them; %d controls were refused",
+	t.Logf("counted: %d studies of 4 stores went on with the proposals of what began them; %d controls were refused",
 		studies, refused)
 }
 
