@@ -204,6 +204,10 @@ var (
 	budgetAt = want{"kind": str, "value": num, "seconds?": num}
 	tail     = want{"kind": str, "index": null, "ci95": list, "from": num, "threshold": null, "line_r2": null}
 	limit    = want{"at": objs, "parts_s": objs}
+	answer   = want{
+		"keep": flag, "trial": num, "config": objs, "value": num, "runs": num, "candidate?": objs, "gain": str,
+		"shown": flag, "least?": anything, "limits?": list, "passed_over?": list, "run?": str,
+	}
 )
 
 // The JSON of each command has the keys and types that scripts rely on, and no others.
@@ -217,18 +221,18 @@ func TestContracts(t *testing.T) {
 	for line, w := range map[string]want{
 		"tune t.yaml --trials 8 --study x --json": {
 			"study": str, "objective": want{"metric": str, "goal": str, "unit?": str, "levels?": flag}, "best": bestTrial,
-			"trials":  counts,
+			"answer?": answer, "trials": counts,
 			"spent_s": num, "lost_s": num, "saved_s": num, "overhead_s": num, "ended_by": str, "ended_why?": str, "gain?": objs,
 			"repeated?": objs, "refuted?": list,
 		},
 		"study ls --json": {
 			"study": str, "trials": num, "done": num, "censored": num, "failed": num, "infeasible": num, "withdrawn?": num,
-			"objective": str, "best": null, "spent_s": num, "last": str,
+			"objective": str, "best": null, "trial?": num, "runs?": num, "gain?": str, "keep?": flag, "spent_s": num, "last": str,
 		},
 		"study show s --json": {
 			"study": str, "spec": objs, "trials": counts, "spent_s": num, "best": bestTrial, "ended_by?": str, "ended_why?": str,
 			"cuts?": list, "gain?": objs, "repeated?": objs, "refuted?": list, "workers?": list,
-			"limits?": []want{{"limit": str, "measured": num, "broken": num}},
+			"limits?": []want{{"limit": str, "measured": num, "broken": num}}, "answer?": answer,
 		},
 		"study trials s --json": {
 			"id": num, "config": objs, "state": str, "value": null, "metrics": objs, "reason": str, "decision?": objs,

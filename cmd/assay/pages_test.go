@@ -209,7 +209,7 @@ func TestPagesStory(t *testing.T) {
 	b.Picture("confirm")
 	b.Type("#reason", "takes too long")
 	press(b, "button.danger")
-	b.Wait(fmt.Sprintf(`location.pathname === %q`, path))
+	b.Wait(fmt.Sprintf(`location.pathname === %q && document.readyState === "complete"`, path))
 	if got := b.Text("main"); !strings.Contains(got, "withdrawn") || !strings.Contains(got, "takes too long") ||
 		!strings.Contains(got, "does not count") {
 		t.Errorf("the page of the trial: %q", got)

@@ -310,6 +310,9 @@ func tokenCommand(s streams) *cobra.Command {
 	last := 0
 	audit := f.command("audit", "list who made and ended tokens, and which applications workers offered", cobra.NoArgs,
 		func(ctx context.Context, c *api.Client, _ []string) error {
+			if last < 1 {
+				return usagef("--limit %d: at least 1", last)
+			}
 			all, err := c.Audit(ctx, last)
 			if err != nil {
 				return err
@@ -320,7 +323,7 @@ func tokenCommand(s streams) *cobra.Command {
 					strings.Join(e.Studies, " "), strings.Join(e.Apps, " "))
 			})
 		})
-	audit.Flags().IntVar(&last, "limit", 1000, "the last so many")
+	audit.Flags().IntVar(&last, "limit", 1000, "show the last `n` entries")
 	cmd.AddCommand(add, ls, revoke, audit)
 	return cmd
 }

@@ -54,11 +54,7 @@ func (r Recipe) Alone() bool { return len(r.files) == 0 && r.service == nil }
 // prepare command, and the command. If a run has files or a service, the line is the command that prints all of it.
 func (r Recipe) Line() string {
 	if !r.Alone() {
-		argv := []string{"assay", "study", "apply", r.Study}
-		if r.Trial > 0 {
-			argv = append(argv, "--trial", fmt.Sprint(r.Trial))
-		}
-		return report.ShellQuote(argv)
+		return r.apply()
 	}
 	var steps []string
 	if dir := r.changes(); dir != "" {
@@ -68,7 +64,20 @@ func (r Recipe) Line() string {
 	if len(r.prepare) > 0 {
 		steps = append(steps, r.words(withEnv(r.env, r.prepare)))
 	}
-	return strings.Join(append(steps, r.words(withEnv(r.commandIs, r.command))), " && ")
+	line := strings.Join(append(steps, r.words(withEnv(r.commandIs, r.command))), " && ")
+	if strings.Contains(line, "\n") {
+		return r.apply() // a value could pass for a line of its own
+	}
+	return line
+}
+
+// apply returns the command that writes the configuration out.
+func (r Recipe) apply() string {
+	argv := []string{"assay", "study", "apply", r.Study}
+	if r.Trial > 0 {
+		argv = append(argv, "--trial", fmt.Sprint(r.Trial))
+	}
+	return report.ShellQuote(argv)
 }
 
 // Files returns the files that a run has, with their texts; ok is false if they name the folder of a setup that was not
