@@ -26,8 +26,8 @@ func (f *Fleet) Beat(ctx context.Context, b Beat) (Verdict, error) {
 	r := a.run
 	// What is being written decides.
 	if err := f.written(ctx, r); err != nil {
-			return "", err
-		}
+		return "", err
+	}
 	if r.m.left {
 		return "", errUnready
 	}

@@ -41,8 +41,8 @@ func (f *Fleet) Tell(ctx context.Context, o Outcome) error {
 func (f *Fleet) book(ctx context.Context, a *attempt, b assay.Booking, m assay.Measurement) error {
 	r := a.run
 	if err := f.written(ctx, r); err != nil {
-			return err
-		}
+		return err
+	}
 	if r.m.left && a.State != ledger.Ended {
 		return errUnready
 	}
