@@ -51,8 +51,8 @@ func BuildsFact() run.Fact {
 	return f
 }
 
-// SetupFolder returns the folder that a setup of a study has made on this machine, "" if it was not made.
-func SetupFolder(def *spec.Study, s *assay.Setup) string {
+// Folder returns the folder that a setup of a study has made on this machine, "" if it was not made.
+func Folder(def *spec.Study, s *assay.Setup) string {
 	cache, err := Builds()
 	if err != nil {
 		return ""
@@ -66,7 +66,7 @@ func SetupFolder(def *spec.Study, s *assay.Setup) string {
 }
 
 // SetupFolder implements [result.Folders].
-func (*Store) SetupFolder(def *spec.Study, s *assay.Setup) string { return SetupFolder(def, s) }
+func (*Store) SetupFolder(def *spec.Study, s *assay.Setup) string { return Folder(def, s) }
 
 func recipeOf(def *spec.Study, s *assay.Setup) builds.Recipe {
 	return builds.Recipe{Argv: s.Argv, Env: s.Env, Dir: def.Dir, Inputs: s.Inputs}
@@ -122,7 +122,7 @@ func (p *Problem) withFolder(c assay.Config, texts []string) []string {
 	if s == nil {
 		return texts
 	}
-	folder := cmp.Or(SetupFolder(p.Definition, s), "{setup}")
+	folder := cmp.Or(Folder(p.Definition, s), "{setup}")
 	out := slices.Clone(texts)
 	for i, t := range out {
 		out[i] = strings.ReplaceAll(t, assay.SetupDir, folder)

@@ -50,7 +50,6 @@ func (d *decoder) key(k *Key, n *yaml.Node, s *Study) {
 
 // scalar reads a value that is one text, and checks it as its key demands.
 func (d *decoder) scalar(k *Key, n *yaml.Node, to any) {
-	ok := true
 	switch to := to.(type) {
 	case *string:
 		if k.Words != nil {
@@ -69,12 +68,14 @@ func (d *decoder) scalar(k *Key, n *yaml.Node, to any) {
 			d.fail(n, "%s: a whole number from 0 to 2^64-1 is needed, not %q", k.Path, clip(t))
 		}
 	case *time.Duration:
-		if *to, ok = d.duration(n, k.Path); ok && k.Positive && *to <= 0 {
+		x, ok := d.duration(n, k.Path)
+		if *to = x; ok && k.Positive && x <= 0 {
 			d.fail(n, "%s: more than 0 is needed", k.Path)
 		}
 	case *float64:
-		if *to, ok = d.number(n, k.Path); ok {
-			if flaw := k.numberFlaw(*to); flaw != "" {
+		x, ok := d.number(n, k.Path)
+		if *to = x; ok {
+			if flaw := k.numberFlaw(x); flaw != "" {
 				d.fail(n, "%s: %s", k.Path, flaw)
 			}
 		}

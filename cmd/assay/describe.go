@@ -62,7 +62,7 @@ func preview(p *setup.Problem, c assay.Config) (line string, ok bool) {
 func here(p *setup.Problem) result.Place {
 	return result.Place{
 		Here:   workingDirectory(p.Definition.Dir),
-		Folder: func(s *assay.Setup) string { return setup.SetupFolder(p.Definition, s) },
+		Folder: func(s *assay.Setup) string { return setup.Folder(p.Definition, s) },
 	}
 }
 
