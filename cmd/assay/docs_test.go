@@ -14,7 +14,7 @@ func TestDocs(t *testing.T) {
 	for _, page := range []string{
 		"../../README.md", "../../docs/guide.md", "../../docs/gate.md", "../../docs/compare-files.md", "../../docs/import.md",
 		"../../docs/online.md", "../../docs/costmodel.md",
-		"../../docs/ask.md", "../../docs/python.md", "../../docs/slurm.md", "../../docs/batch.md", "../../docs/index.md",
+		"../../docs/ask.md", "../../docs/python.md", "../../docs/slurm.md", "../../docs/batch.md",
 		"../../docs/install.md",
 		"../../docs/tutorials/cluster.md", "../../docs/tutorials/workflow.md",
 		"../../docs/tutorials/python.md", "../../docs/tutorials/ci.md",
