@@ -29,7 +29,7 @@ func (r *Result) Verdict(g assay.Goal) (v Verdict, ok bool) {
 	first, best := r.pairs(g)
 	n := len(first)
 	if n == 0 {
-		value, _ := r.Measured(g)
+		value, _ := r.FirstMeasured(g)
 		v.Comparison = stats.CompareFew([]float64{value}, []float64{g.Show(r.Best.Value)}, nil, stats.CompareOptions{})
 		return v, true
 	}
@@ -48,9 +48,9 @@ func (r *Result) Verdict(g assay.Goal) (v Verdict, ok bool) {
 	return v, true
 }
 
-// Measured returns the median of all runs of the first configuration that came to their ends, as people read it, and
+// FirstMeasured returns the median of all runs of the first configuration that came to their ends, as people read it, and
 // their number.
-func (r *Result) Measured(g assay.Goal) (value float64, runs int) {
+func (r *Result) FirstMeasured(g assay.Goal) (value float64, runs int) {
 	values := []float64{}
 	for _, t := range r.RunsOf(r.First.Config) {
 		if t.State == assay.Done {

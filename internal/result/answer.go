@@ -75,7 +75,7 @@ func newAnswer(b basis, goal assay.Goal, r study.Result) *Answer {
 		a.Candidate = &Candidate{
 			Trial: r.Best.ID, Config: b.values(r.Best.Config), Value: a.Value, Runs: a.Runs,
 		}
-		a.Value, a.Runs = r.Measured(goal)
+		a.Value, a.Runs = r.FirstMeasured(goal)
 	} else if b.declared && r.First.ID == r.Best.ID {
 		a.Keep = true
 	}
@@ -111,7 +111,7 @@ func (b basis) gainText(goal assay.Goal, r study.Result, g *Gain) string {
 	if b.exact {
 		return changeText(goal.Unit, v.Change, 3) + " than " + first
 	}
-	_, runs := r.Measured(goal)
+	_, runs := r.FirstMeasured(goal)
 	return fmt.Sprintf("not shown: %s in %d + %d runs, too few for an interval", text, runs, max(1, r.Runs))
 }
 
