@@ -19,6 +19,9 @@ export class Runs {
     this.asking = 0;
     this.known = false; // what the queue has: until then the list is as the server wrote it
     this.at = Date.now(); // when the queue was asked for
+    // A request that arrives after the log-out would be refused, and shown as an error on the console.
+    this.leave = new AbortController();
+    document.querySelector('form[action="/logout"]')?.addEventListener("submit", () => this.leave.abort());
     /** @type {Map<number, {n: number, seen: import("./foresee.js").Seen[]}>} how long trials like one took, when so many had ended */
     this.like = new Map();
   }
@@ -40,7 +43,9 @@ export class Runs {
   ask() {
     this.asking ||= setTimeout(async () => {
       this.asking = 0;
-      const answer = await fetch(`/api/v1/queue?limit=100&study=${encodeURIComponent(this.name)}`).catch(() => null);
+      if (this.leave.signal.aborted) return;
+      const answer = await fetch(`/api/v1/queue?limit=100&study=${encodeURIComponent(this.name)}`, { signal: this.leave.signal })
+        .catch(() => null);
       this.known = true;
       if (answer?.ok) {
         const q = await answer.json();
