@@ -138,7 +138,10 @@ func Open(t testing.TB) *Tab {
 		case *runtime.EventConsoleAPICalled:
 			b.wrong(fmt.Sprintf("console: %s %v", e.Type, e.Args))
 		case *log.EventEntryAdded:
-			b.wrong("log: " + e.Entry.Text + " " + e.Entry.URL)
+			// An information is no fault: a field that a test already types into takes no focus by itself.
+			if e.Entry.Level != log.EntryLevelInfo && e.Entry.Level != log.EntryLevelVerbose {
+				b.wrong("log: " + e.Entry.Text + " " + e.Entry.URL)
+			}
 		case *page.EventJavascriptDialogOpening:
 			b.wrong("a dialog: " + e.Message)
 		case *network.EventRequestWillBeSent:
