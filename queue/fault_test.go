@@ -174,14 +174,14 @@ func TestHeardOfWhileAnotherIsLost(t *testing.T) {
 		b.hello(Worker{ID: "w", Slots: 2})
 		first, second := b.run(s, job(1)), b.run(s, job(2))
 		b.want("claims", []string{b.claim("w"), b.claim("w")}, "[s 1.1 s 2.1]")
-		b.records["s"].slow = 20 * time.Second
+		b.records["s"].slow.Store(int64(20 * time.Second))
 		time.Sleep(40 * time.Second) // both are silent for too long: the first is being written
 		b.want("beat", b.beat("w", rid(2, 1), 40*time.Second, 0), Go)
 		time.Sleep(15 * time.Second)
 		if _, err := b.ended(first); !errors.Is(err, assay.ErrLost) {
 			b.Errorf("the first: %v", err)
 		}
-		b.records["s"].slow = 0
+		b.records["s"].slow.Store(0)
 		b.tell("w", rid(2, 1), time.Minute, "")
 		if m, err := b.ended(second); err != nil || m.Elapsed != time.Minute {
 			b.Errorf("the second: %v, %v", m.Elapsed, err)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -29,11 +30,11 @@ type bench struct {
 type memo struct {
 	mu     sync.Mutex
 	events []assay.Event
-	slow   time.Duration // how long an Append takes
+	slow   atomic.Int64 // how long an Append takes, in ns
 }
 
 func (m *memo) Append(_ context.Context, events ...assay.Event) error {
-	time.Sleep(m.slow)
+	time.Sleep(time.Duration(m.slow.Load()))
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.events = append(m.events, events...)

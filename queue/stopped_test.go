@@ -82,7 +82,7 @@ func TestStoppedRunIsBeingWritten(t *testing.T) {
 		b.want("claim", b.claim("w"), "s 1.1")
 		b.want("beat that is observed", b.beat("w", rid(1, 1), 20*time.Second, 0), Stop)
 		time.Sleep(29 * time.Second)
-		b.records["s"].slow = 10 * time.Second
+		b.records["s"].slow.Store(int64(10 * time.Second))
 		b.tell("w", rid(1, 1), 21*time.Second, string(Stop))
 		m, err := b.ended(u)
 		b.want("error", err, stopped{})
