@@ -31,8 +31,20 @@ func TestLibraryExample(t *testing.T) {
 		}
 		return string(out)
 	}
+	// Each run of the command leaves a line.
+	file := filepath.Join(dir, "study.yaml")
+	study, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ran := filepath.Join(dir, "ran")
+	text := strings.Replace(string(study), "'echo cost", "'echo ran >>"+ran+"; echo cost", 1)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	run("go", "mod", "edit", "-replace", "github.com/assay-run/assay="+root)
 	run("go", "build", "-o", "library", ".")
+	var runs []byte
 	for _, first := range []string{"9 trials, 0 of them", "9 trials, 9 of them"} {
 		out := run(filepath.Join(dir, "library"))
 		for _, want := range []string{first, "\nn=7\n", "\ncost 0, median of "} {
@@ -40,5 +52,10 @@ func TestLibraryExample(t *testing.T) {
 				t.Errorf("no %q in\n%s", want, out)
 			}
 		}
+		now, err := os.ReadFile(ran)
+		if err != nil || len(now) == 0 || runs != nil && len(now) != len(runs) {
+			t.Errorf("%d bytes of runs, then %d, %v", len(runs), len(now), err)
+		}
+		runs = now
 	}
 }
