@@ -1,11 +1,17 @@
 package assay
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // SlotMark stands in the texts of a [Job] for the number of the slot that it runs in: of the jobs
 // that run at once where it runs, each has another one, from 1. Only what runs the job knows it.
 // See [SetupDir] for why no value is taken for it.
 const SlotMark = "\x00slot\x00"
+
+// InFirstSlot returns a text of a [Job] with the number of the first slot, in which a single run is.
+func InFirstSlot(text string) string { return strings.ReplaceAll(text, SlotMark, "1") }
 
 // A Service is a program that a run needs beside it, such as a server: it is started before the
 // run, in the job's Dir and with its Env, and ended after it, with all its processes. What it does

@@ -106,26 +106,15 @@ func (p *Problem) checkSetup() error {
 // study: with the folder of its setup as far as that was made, else with {setup}.
 func (p *Problem) Argv(c assay.Config) []string { return p.withFolder(c, p.Program.Argv(c)) }
 
-// inFirstSlot returns texts as they are in the first slot, in which a run is that is alone.
-func inFirstSlot(texts []string) []string {
-	out := slices.Clone(texts)
-	for i, t := range out {
-		out[i] = strings.ReplaceAll(t, assay.SlotMark, "1")
-	}
-	return out
-}
-
 // withFolder replaces what stands for the folder of the setup, and for the slot.
 func (p *Problem) withFolder(c assay.Config, texts []string) []string {
-	texts = inFirstSlot(texts)
-	s := p.Program.Setup(c)
-	if s == nil {
-		return texts
+	folder := "{setup}"
+	if s := p.Program.Setup(c); s != nil {
+		folder = cmp.Or(Folder(p.Definition, s), folder)
 	}
-	folder := cmp.Or(Folder(p.Definition, s), "{setup}")
 	out := slices.Clone(texts)
 	for i, t := range out {
-		out[i] = strings.ReplaceAll(t, assay.SetupDir, folder)
+		out[i] = strings.ReplaceAll(assay.InFirstSlot(t), assay.SetupDir, folder)
 	}
 	return out
 }

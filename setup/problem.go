@@ -322,7 +322,7 @@ func (p *Problem) checkProgram() error {
 		if len(argv) == 0 {
 			return usagef("the command is empty for %s", p.Space.Text(c))
 		}
-		argv[0] = inFirstSlot(argv[:1])[0]
+		argv[0] = assay.InFirstSlot(argv[0])
 		if seen[argv[0]] || strings.Contains(argv[0], assay.SetupDir) {
 			return nil
 		}

@@ -1,10 +1,8 @@
 package result
 
 import (
-	"slices"
 	"strings"
 
-	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/spec"
 )
@@ -14,15 +12,13 @@ const shownBeside = 60
 
 // besideOf lists in one line the commands and files beside the command of a study, with the placeholders as they are
 // written: "service redis-server --port 7401, prepare ./load"; "" if there are none.
-func besideOf(s *spec.Study) string { return besideText(s.Beside()) }
-
-func besideText(all []spec.Beside) string {
+func besideOf(s *spec.Study) string {
 	var parts []string
-	for _, b := range all {
+	for _, b := range s.Beside() {
 		if b.Key == "stop" { // the service is named already
 			continue
 		}
-		argv := inFirstSlot(b.Argv)
+		argv := b.Argv
 		text := argv[0] // a line for a shell, or a name
 		switch {
 		case len(argv) == 3 && argv[0] == "sh" && argv[1] == "-c":
@@ -41,13 +37,4 @@ func besideText(all []spec.Beside) string {
 		parts = append(parts, key+" "+text)
 	}
 	return strings.Join(parts, ", ")
-}
-
-// inFirstSlot returns texts as they are in the first slot.
-func inFirstSlot(texts []string) []string {
-	out := slices.Clone(texts)
-	for i, t := range out {
-		out[i] = strings.ReplaceAll(t, assay.SlotMark, "1")
-	}
-	return out
 }

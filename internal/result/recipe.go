@@ -196,7 +196,7 @@ func (r Recipe) resolved(text string) string {
 	if r.folder != "" {
 		text = strings.ReplaceAll(text, assay.SetupDir, r.folder)
 	}
-	return strings.ReplaceAll(text, assay.SlotMark, "1")
+	return assay.InFirstSlot(text)
 }
 
 // setupWord stands for the folder of the setup while words are quoted: a shell takes it for itself.

@@ -16,9 +16,9 @@ func TestNice(t *testing.T) {
 		t.Fatalf("read %+v, at %q, %v", s, s.Place("nice"), err)
 	}
 	for text, want := range map[string]string{
-		command + "nice: x\n":  `s.yaml:3:7: nice: "x" is not a number`,
-		command + "nice: -1\n": "s.yaml:3:7: nice: a whole number >= 0 is needed, not -1",
-		command + "nise: 1\n":  `s.yaml:3:1: unknown key "nise" in the study (did you mean nice?)`,
+		command + "nice: x\n":                         `s.yaml:3:7: nice: "x" is not a number`,
+		command + "nice: -1\n":                        "s.yaml:3:7: nice: a whole number >= 0 is needed, not -1",
+		command + "nise: 1\n":                         `s.yaml:3:1: unknown key "nise" in the study (did you mean nice?)`,
 		"app: x264\nnice: 1\nparameters: {a: 1..3}\n": "nice: how application x264 is run is written on the workers",
 	} {
 		if _, _, err := Parse("s.yaml", []byte(text), nil); err == nil || !strings.Contains(err.Error(), want) {
