@@ -18,17 +18,17 @@
 # make reference  the pages of the reference and the drawn architecture, which are made from the code
 # make site   the documentation as a site, in dist/site; links are checked, and its search in a browser
 # make dev    what a newcomer needs: installs it, builds, and runs the fast tests
-# make lint   vet, gofumpt and golangci-lint from tools.mod; the figures of make mutants reach their floors
+# make lint   vet, gofumpt and golangci-lint from tools.mod; types of the pages' modules; phrases per 1,000 words; the figures of make mutants reach their floors
 
 GO     ?= go
 TOOL   := $(GO) tool -modfile=tools.mod
-RACE   := . ./batch ./worker ./queue/... ./internal/access ./study ./service ./internal/builds ./online ./table ./run ./store/... ./rest/... ./internal/replay ./internal/term ./internal/link ./internal/rfs
+RACE   := . ./internal/batch ./internal/worker ./internal/queue/... ./internal/access ./study ./internal/service ./internal/builds ./internal/online ./internal/table ./run ./store/... ./internal/store/... ./internal/rest/... ./search ./internal/term ./internal/workbench ./internal/meterfs
 FUZZTIME ?= 60s
 
 .PHONY: dist dist-test site reference dev promises test short system conditions extensions deps deps-system race bench soak fuzz mutants lint fmt
 
 test: deps
-	$(GO) run ./internal/suite -p 4 -timeout 10m ./...
+	$(GO) run ./internal/tools suite -p 4 -ldflags=-w -timeout 10m ./...
 
 short:
 	$(GO) test -short ./...
@@ -50,7 +50,7 @@ deps-system:
 	@sh scripts/deps.sh system
 
 race:
-	$(GO) test -race -short -timeout 10m $(RACE)
+	$(GO) test -race -short -timeout 20m $(RACE)
 
 bench:
 	@sh scripts/deps.sh bench
@@ -72,21 +72,21 @@ site:
 	sh scripts/site.sh
 
 reference:
-	UPDATE_DOCS=1 $(GO) test -count=1 ./setup ./spec ./internal/arch ./rest/api ./cmd/assay -run 'SearchersPage|ReferenceOf|Drawn'
+	UPDATE_DOCS=1 $(GO) test -count=1 ./setup ./spec ./internal/arch ./internal/rest/api ./cmd/assay -run 'SearchersPage|ReferenceOf|Drawn'
 
 dev:
 	sh scripts/dev.sh
 
 promises: deps-system
-	$(GO) run ./internal/promises
+	$(GO) run ./internal/tools promises
 
 .PHONY: breaks
 breaks: deps-system
-	$(GO) run ./internal/promises breaks $(ONLY)
+	$(GO) run ./internal/tools promises breaks $(ONLY)
 
 .PHONY: promises-soak
 promises-soak: deps-system
-	ASSAY_SOAK=1 $(GO) run ./internal/promises $(ONLY)
+	ASSAY_SOAK=1 $(GO) run ./internal/tools promises $(ONLY)
 
 .PHONY: figures
 figures:
@@ -112,6 +112,8 @@ lint:
 	$(TOOL) golangci-lint run ./...
 	cd lab && "$$(cd .. && $(TOOL) -n golangci-lint)" run ./...
 	sh scripts/mutants.sh --check
+	$(GO) test ./internal/arch -run 'TestProse$$'
+	ASSAY_TEST=system $(GO) test ./internal/pages ./internal/web -run 'TestTypes$$'
 
 fmt:
 	$(TOOL) gofumpt -w .

@@ -2,37 +2,37 @@ package assay
 
 import "time"
 
-// Attempts are what the events of a study say of attempts at its runs that are made elsewhere: see [Event.Started] and
-// [Event.Booked]. Of attempts that count and of trials that have ended it keeps sums alone. Its zero value is that of
-// an empty record. It is not safe for concurrent use.
+// Attempts is the accounting of remote attempts at runs, computed from the events of a study: see [Event.Started] and
+// [Event.Booked]. It keeps only sums of counted attempts and of ended trials. The zero value is an empty record. It is
+// not safe for concurrent use.
 type Attempts struct {
-	// Lost is what the attempts cost that do not count: those that were lost, cancelled, or made twice. It is no part of
-	// the time of a study, which goes on meanwhile.
+	// Lost is the cost of the attempts that do not count: lost, cancelled and duplicate ones. It is not part of the time
+	// of a study, which continues meanwhile.
 	Lost time.Duration
-	// CPUHours is what all attempts took of the processors that they had, those too that do not count.
+	// CPUHours is the sum of requested processors × hours over all attempts, including the ones that do not count.
 	CPUHours float64
 	// Queued is how long all attempts waited in the queue of a batch system, and Ran how long those took that were in
 	// one.
 	Queued, Ran time.Duration
 
-	// wasted is what each of them cost, for the case that one is booked again.
+	// wasted is the cost of each uncounted attempt, in case the attempt is booked again.
 	wasted map[RunID]time.Duration
-	// uncounted is what each attempt took of its processors that does not count.
+	// uncounted is the CPUHours of each uncounted attempt.
 	uncounted map[RunID]float64
 	// begun has the trials of which an attempt has begun that may still count.
 	begun map[int64]bool
-	// ever has the trials of which an attempt was begun, unless they were told.
+	// ever holds the trials with a begun attempt, until they have a result.
 	ever map[int64]bool
 	// opened has the trials that have no result, with the time since when they are to be run, or to be
 	// run once more.
 	opened map[int64]time.Time
 }
 
-// CPUHours is the metric of an attempt that says what it took of its processors.
+// CPUHours is the metric of an attempt for its requested processors × hours.
 const CPUHours = "cpu_hours"
 
 // Settle completes a booking that takes the place of an earlier one of the same attempt.
-func (a *Attempts) Settle(b *Booking) { b.Undo = a.wasted[b.RunID] }
+func (a *Attempts) Settle(b *AttemptEnd) { b.Undo = a.wasted[b.RunID] }
 
 // Take takes in the next event.
 func (a *Attempts) Take(e Event) {
@@ -60,7 +60,7 @@ func (a *Attempts) Take(e Event) {
 }
 
 // book takes in the end of an attempt.
-func (a *Attempts) book(at time.Time, b Booking) {
+func (a *Attempts) book(at time.Time, b AttemptEnd) {
 	a.Lost += b.Lost()
 	delete(a.wasted, b.RunID)
 	hours := b.Measurement.Metrics[CPUHours]
@@ -94,7 +94,7 @@ func (a *Attempts) book(at time.Time, b Booking) {
 // Begun reports whether an attempt at a trial has begun that may still count.
 func (a *Attempts) Begun(trial int64) bool { return a.begun[trial] }
 
-// Ever reports whether an attempt at a trial that was not told has ever begun.
+// Ever reports whether an attempt at an untold trial has ever begun.
 func (a *Attempts) Ever(trial int64) bool { return a.ever[trial] }
 
 // Opened returns the time since when the run of a trial waits: when the trial was asked, or when the last attempt at it

@@ -11,7 +11,7 @@ import (
 func TestCPUHoursOfAttempts(t *testing.T) {
 	var a assay.Attempts
 	book := func(trial int64, attempt int, why string, hours float64) {
-		b := &assay.Booking{
+		b := &assay.AttemptEnd{
 			RunID: assay.RunID{Trial: trial, Attempt: attempt}, Why: why,
 			Measurement: assay.Measurement{Metrics: map[string]float64{assay.CPUHours: hours}},
 		}
@@ -31,7 +31,7 @@ func TestCPUHoursOfAttempts(t *testing.T) {
 // How long jobs waited and ran is summed over all attempts at jobs, those too that do not count, and of nothing else.
 func TestQueuedOfAttempts(t *testing.T) {
 	var a assay.Attempts
-	for i, b := range []assay.Booking{
+	for i, b := range []assay.AttemptEnd{
 		{Queued: 3 * time.Minute, Measurement: assay.Measurement{Elapsed: time.Minute}},
 		{Queued: 2 * time.Minute, Why: "lost", Measurement: assay.Measurement{Elapsed: 30 * time.Second}},
 		{Queued: time.Minute, Why: "cancel"},

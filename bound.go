@@ -1,13 +1,16 @@
 package assay
 
-// A Bound is one comparison of a limit: what is on its left must be at most what is on its right. What is
-// known of both says by how much a run keeps it or breaks it.
+// A Bound is one comparison of a limit: Left must be at most Right. Their values determine by how much a run keeps or
+// breaks the limit.
 type Bound struct {
 	Text string // of the comparison, as people read it
 	// Metric is the metric that Left is, if it is one alone and Right is a number of the limit itself; "" otherwise.
 	Metric string
-	// Grows says that Left can only grow while a run goes on, and that Right stays as it is: of a run that was
-	// cut, Left is a lower bound of what it would have become.
+	// Least is the metric that is Right, if Right is one alone and Left is a number: fps >= 30. "" otherwise.
+	Least string
+	Unit  string // of Metric or Least, for people; "" if it has none
+	// Grows reports that Left can only grow during a run and that Right is constant: the Left of a stopped run is a lower
+	// bound of its final value.
 	Grows bool
 	// Sides returns both sides for the metrics of a run. It is pure. It returns an error if a metric that it needs
 	// was not measured, or a side is not finite. A condition that is no comparison of numbers has 0 on its left
@@ -15,8 +18,8 @@ type Bound struct {
 	Sides func(metric func(name string) (float64, bool)) (left, right float64, err error)
 }
 
-// Bounds returns what must hold for all limits to hold, in their order. A limit that does not say what it is
-// made of is one bound.
+// Bounds returns the bounds of all limits, in order. All of them must hold. A limit without an explicit decomposition
+// is one bound.
 func (g Goal) Bounds() []Bound {
 	var all []Bound
 	for _, l := range g.Limits {
@@ -35,34 +38,62 @@ func (g Goal) Bounds() []Bound {
 	return all
 }
 
-// AllBroken returns every limit that a measurement breaks, in the words of the user, or of one that is made of
-// several bounds those that are broken. Limits that need what was not measured are left out.
-func (g Goal) AllBroken(m Measurement) []string {
-	var all []string
+// A Breach is a bound that a run breaks.
+type Breach struct {
+	Text string // of the bound, or of the limit that it is
+	// Bounded is whether the bound is one of a metric alone, so that Value is the value of the run and Limit the number
+	// that it is to keep to.
+	Bounded      bool
+	Value, Limit float64
+	Unit         string // of both, for people
+	Lower        bool   // Limit is the least that is allowed
+}
+
+// AllBroken returns every limit that a run with these metrics breaks, in the words of the user, or, for a limit made of
+// several bounds, its broken bounds. Limits that need unmeasured metrics are left out.
+func (g Goal) AllBroken(metric func(name string) (float64, bool)) (all []Breach) {
 	for _, l := range g.Limits {
-		if ok, err := l.Holds(m.Metric); ok || err != nil {
+		if ok, err := l.Holds(metric); ok || err != nil {
 			continue
 		}
 		n := len(all)
 		if len(l.Bounds) > 1 {
 			for _, b := range l.Bounds {
-				if left, right, err := b.Sides(m.Metric); err == nil && left > right {
-					all = append(all, b.Text)
+				if left, right, err := b.Sides(metric); err == nil && left > right {
+					all = append(all, b.breach(b.Text, left, right))
 				}
 			}
 		}
-		if len(all) == n { // one bound, or a strict comparison that is met exactly
-			all = append(all, l.Text)
+		if len(all) > n {
+			continue
 		}
+		broken := Breach{Text: l.Text} // a strict comparison that is met exactly, if there are several bounds
+		if len(l.Bounds) == 1 {
+			if left, right, err := l.Bounds[0].Sides(metric); err == nil {
+				broken = l.Bounds[0].breach(l.Text, left, right)
+			}
+		}
+		all = append(all, broken)
 	}
 	return all
+}
+
+// breach returns the breach of a bound with these sides.
+func (b Bound) breach(text string, left, right float64) Breach {
+	switch {
+	case b.Metric != "":
+		return Breach{text, true, left, right, b.Unit, false}
+	case b.Least != "":
+		return Breach{text, true, right, left, b.Unit, true}
+	}
+	return Breach{Text: text}
 }
 
 // A LimitLearner is a Searcher that learns where the limits of a goal are kept. Any other takes a trial that
 // breaks one for one that failed.
 type LimitLearner interface {
-	// LearnLimits says what a run must keep, all of it. By how much each trial did the Searcher reads from its
-	// Measurement. The Value of an Infeasible trial is then a value like others, except that it is never the
-	// best. LearnLimits comes before all other calls but Hint.
+	// LearnLimits sets the bounds that a run must keep. The Searcher reads from the Measurement of each trial by how much
+	// the trial keeps or breaks them. The Value of an Infeasible trial is then an ordinary value, except that it is never
+	// the best. LearnLimits is called before all other methods except Hint.
 	LearnLimits(bounds []Bound)
 }

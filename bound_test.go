@@ -29,7 +29,11 @@ func TestAllBroken(t *testing.T) {
 		{80, 4, 9, []string{"errors == 0", "files < 4 || errors < 9"}},
 	} {
 		m := assay.Measurement{Metrics: map[string]float64{"memory": tt.memory, "files": tt.files, "errors": tt.errors}}
-		if got := goal.AllBroken(m); !slices.Equal(got, tt.want) {
+		var got []string
+		for _, b := range goal.AllBroken(m.Metric) {
+			got = append(got, b.Text)
+		}
+		if !slices.Equal(got, tt.want) {
 			t.Errorf("%+v: %v, want %v", m.Metrics, got, tt.want)
 		}
 	}

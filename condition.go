@@ -23,7 +23,7 @@ func (s *Space) Conditional() bool { return s.order != nil }
 // configurations of a space mean the same.
 func (s *Space) Active(c Config, i int) bool { return Active(s.Params, c, i) }
 
-// Active is [Space.Active] of parameters that are those of a space.
+// Active is [Space.Active] for the parameters of a space.
 func Active(params []Param, c Config, i int) bool {
 	when := params[i].When
 	if when == nil {
@@ -53,7 +53,7 @@ func (s *Space) Rested(c Config) Config {
 	return c
 }
 
-// says reports whether a relation says anything of c: it does if all that it reads is in force.
+// says reports whether a relation constrains c: it does if all parameters that it reads are in force.
 func (s *Space) says(r *Relation, c Config) bool {
 	if s.order == nil {
 		return true

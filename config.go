@@ -6,9 +6,8 @@ import (
 	"slices"
 )
 
-// A Config is a configuration: one coordinate per parameter, in Space order.
-// The coordinate of a Real or Integer parameter is its value; that of any
-// other is the index of its level. A Config is never modified once it has been
+// A Config is a configuration: one coordinate per parameter, in Space order. The coordinate of a Real or Integer
+// parameter is its value; any other coordinate is the index of a level. A Config is never modified once it has been
 // returned; change a [Config.Clone].
 type Config []float64
 

@@ -16,47 +16,45 @@ var ErrDone = errors.New("search is done")
 // concurrent use.
 type Searcher interface {
 	// Ask returns at most n proposals, n >= 1, each a member of the space. IDs count up from 1 without gaps. No proposals
-	// and a nil error means that nothing can be proposed before an outstanding trial is told. Ask returns ErrDone when the
+	// and a nil error means that the next proposal needs the result of an outstanding trial. Ask returns ErrDone when the
 	// search has ended. An Ask that returns no proposals leaves the Searcher unchanged.
 	Ask(n int) ([]Proposal, error)
 
-	// Tell reports trials in a final state, in any order. It is an error to tell a trial that was not asked, or to tell
-	// one twice. The Searcher may keep the trials but must not change them.
+	// Tell reports trials in a final state, in any order. An unasked trial, or a trial reported before, is an error.
+	// The Searcher may keep the trials but must not change them.
 	Tell(trials ...Trial) error
 }
 
-// An Unwrapper is a wrapper of a Searcher. A wrapper has every ability of what it
-// wraps, unless it is a [Lacker]: [As] finds it.
+// An Unwrapper is a wrapper of a Searcher. A wrapper has every ability of the wrapped Searcher, unless it is a
+// [Masker]: [As] finds it.
 //
-// A wrapper has the methods of an ability itself
-//   - if it must take part in it: a wrapper that keeps results has to see what is
-//     observed. It then hands the call on to what it wraps, as far as [As] finds the
-//     ability there.
-//   - if it has the ability whatever it wraps.
+// A wrapper implements the methods of an ability itself
+//   - if it takes part in the ability: a wrapper that keeps results must see each observation. It then forwards the
+//     call to the wrapped Searcher if [As] finds the ability there.
+//   - if it has the ability regardless of the wrapped Searcher.
 //
-// It leaves any other ability to what it wraps.
+// It leaves any other ability to the wrapped Searcher.
 type Unwrapper interface {
 	// Unwrap returns the Searcher that is wrapped.
 	Unwrap() Searcher
 }
 
-// A Lacker is a wrapper that lacks an ability though it has its methods, because what
-// it wraps lacks it, or that ends an ability of what it wraps.
-type Lacker interface {
+// A Masker is a wrapper that lacks an ability although it has its methods, because the wrapped Searcher lacks the
+// ability or because the wrapper removes it.
+type Masker interface {
 	Unwrapper
-	// Lacks reports whether the wrapper lacks an ability. A nil pointer to the
+	// Hides reports whether the wrapper hides an ability. A nil pointer to the
 	// interface names it, such as (*Narrower)(nil).
-	Lacks(ability any) bool
+	Hides(ability any) bool
 }
 
 // As returns the ability A of a Searcher, such as [Observer], [Hinter], [Narrower] or [Resumer]; ok is false if s lacks
-// it. It belongs to the outermost of the wrappers and what they wrap that has its methods, and ends at a [Lacker] that
-// lacks it.
+// it. As searches from the outermost wrapper inwards for the methods of A, and stops at a [Masker] that lacks A.
 //
-// Call only the methods of the ability on what As returns: it may be inside of s, and Ask and Tell are for s.
+// Call only the methods of the ability on the result: it may be a wrapped Searcher, and Ask and Tell are for s.
 func As[A any](s Searcher) (ability A, ok bool) {
 	for s != nil {
-		if l, is := s.(Lacker); is && l.Lacks((*A)(nil)) {
+		if l, is := s.(Masker); is && l.Hides((*A)(nil)) {
 			return ability, false
 		}
 		if a, is := s.(A); is {
@@ -71,9 +69,9 @@ func As[A any](s Searcher) (ability A, ok bool) {
 	return ability, false
 }
 
-// LacksWith reports whether ability names A, and s lacks A: what a [Lacker] answers
-// that has the methods of A, and has A if and only if s does, which it wraps.
-func LacksWith[A any](ability any, s Searcher) bool {
+// HidesWith reports whether ability names A and s lacks A. It is the answer of a [Masker] that wraps s, has the methods
+// of A, and has A if and only if s does.
+func HidesWith[A any](ability any, s Searcher) bool {
 	if _, is := ability.(*A); !is {
 		return false
 	}
@@ -81,54 +79,52 @@ func LacksWith[A any](ability any, s Searcher) bool {
 	return !ok
 }
 
-// A Resumer is a Searcher whose proposals are costly to compute, and which can be brought back to where it was without
-// computing them again. The loop keeps its memos with the record and, to resume, calls Recall on a new Searcher, then
-// repeats the calls of Ask and Tell: the calls of Ask that memos stand for return what they returned then, at next to
-// no cost.
+// A Resumer is a Searcher whose proposals are costly to compute, and whose state can be restored without computing them
+// again. The loop stores the memos in the record. To resume, it calls Recall on a new Searcher, then repeats the calls
+// of Ask and Tell: an Ask covered by a memo returns its earlier result at almost no cost.
 type Resumer interface {
 	Searcher
-	// Memo returns what the calls of Ask since the last Memo returned, and the state that they left; nil if there were
-	// none. A memo is at most some hundred bytes a proposal.
+	// Memo returns the results of the calls of Ask since the last Memo, and the state after them; nil without such calls.
+	// A memo has at most a few hundred bytes per proposal.
 	Memo() []byte
-	// Recall takes all memos of a record, in order, before any other call. It
-	// returns an error if they are not those of such a Searcher.
+	// Recall takes all memos of a record, in order, before any other call. It returns an error if they were not made by
+	// such a Searcher.
 	Recall(memos [][]byte) error
 }
 
 // An Observer is a Searcher that can also learn from trials it did not ask for: the user's default configuration, or
-// those of an earlier study. Their IDs mean nothing to it.
+// trials of an earlier study. Their IDs have no meaning to it.
 type Observer interface {
 	Observe(trials ...Trial) error
 }
 
 // A Hinter is a Searcher whose model takes a hint.
 type Hinter interface {
-	// Hint says what to expect of each configuration from elsewhere, such as earlier studies: about 0 for what seems best
-	// and 1 for the worst. The Searcher finds out itself what the hint is worth. h is pure and finite. Hint comes before
-	// all other calls; one that was given may be replaced between two calls.
+	// Hint sets the expected rank of each configuration, from a source such as earlier studies: about 0 for the best and 1
+	// for the worst. The Searcher determines the worth of the hint itself. h is pure and finite. Hint is called before all
+	// other methods; a given hint may be replaced between two calls.
 	Hint(h func(Config) float64)
 }
 
-// A Giver is a Searcher that proposes what a person wants to be run.
-type Giver interface {
-	// Give has the next proposals be these configurations, in order, before any of the Searcher's own. Each is admissible,
-	// and no limit of a [Narrower] holds it back. A wrapper goes first with what it has begun, and one that runs no
-	// configuration twice does not run one of these again. It is a call like Ask and Tell: a replay makes it at the same
-	// place.
-	Give(configs []Config)
+// An Enqueuer is a Searcher that accepts configurations from a person as its next proposals.
+type Enqueuer interface {
+	// Give queues these configurations as the next proposals, in order, before any of the Searcher's own. Each is
+	// admissible, and no limit of a [Narrower] holds it back. A wrapper first finishes the proposals it has begun, and a
+	// wrapper that runs no configuration twice skips repeats. A replay repeats the call at the same place.
+	Enqueue(configs []Config)
 }
 
 // A Narrower is a Searcher whose space can shrink under it, and grow back.
 type Narrower interface {
-	// Narrow limits further proposals to the admissible configurations for which keep holds; nil lifts the limit. It takes
-	// the place of an earlier limit. What was proposed and learned before stays as it is, inside the limit or not. keep is
-	// pure and holds for at least one admissible configuration; once every one of those was proposed, Ask returns ErrDone
-	// as long as the limit stays.
+	// Narrow limits further proposals to the admissible configurations for which keep holds; nil lifts the limit. It
+	// replaces an earlier limit. Earlier proposals and observations stay valid, inside the limit or not. keep is pure and
+	// holds for at least one admissible configuration; once all such configurations were proposed, Ask returns ErrDone
+	// until the limit changes.
 	Narrow(keep func(Config) bool)
 }
 
-// A Cut is a removal of values of one parameter from the space of a study, or
-// their return, because of what an earlier study learned.
+// A Cut removes values of one parameter from the space of a study, or returns them, because of the results of an
+// earlier study.
 type Cut struct {
 	Param       string   `json:"param"`
 	Values      []string `json:"values"`              // as [Param.Text] writes them, or ranges "4..7"
@@ -215,28 +211,28 @@ type Stopper interface {
 	Decide(history []Trial, running Trial) Decision
 }
 
-// A Follower is a Stopper that decides by the curve of a running trial ([Measurement.Curve]), whether the goal's
+// A CurveStopper is a Stopper that decides by the curve of a running trial ([Measurement.Curve]), whether the goal's
 // metric grows or not. It is asked once there is a point of it.
-type Follower interface {
+type CurveStopper interface {
 	Stopper
-	// Follows reports whether it does: a wrapper has the method whatever it wraps.
+	// Follows reports whether the rule follows curves: a wrapper has the method regardless of the wrapped rule.
 	Follows() bool
 }
 
-// An Ender is a rule that ends a study: a pure function of the trials that have ended, in the order in which they did,
-// and of what is left of the budget, as a multiple of what was spent: +Inf without a budget.
-type Ender interface {
+// A StudyStopper is a rule that ends a study: a pure function of the ended trials, in the order of their ends, and of
+// the remaining budget, as a multiple of the spent budget: +Inf without a budget.
+type StudyStopper interface {
 	// Enough reports whether going on is not worth it, and why, in words.
 	Enough(history []Trial, left float64) (why string, enough bool)
 	// Least is the gain, relative to the best value, that is worth going on for.
 	Least() float64
 }
 
-// A RunID names one attempt at one run of a study. The same ID is the same run,
-// however often it is sent, by whichever session of the study.
+// A RunID names one attempt at one run of a study. The same ID is the same run, regardless of how often and by which
+// session of the study it is sent.
 //
-// An ID without an Attempt names no run: each job that has it is a run of its
-// own, such as a command before or after a run. Its Study says whose it is.
+// An ID without an Attempt names no run: each job with such an ID is a run of its own, such as a command before or
+// after a run. Its Study names the owner.
 type RunID struct {
 	Study string `json:"study"`
 	Trial int64  `json:"trial"` // of a run that repeats a trial: that trial
@@ -246,15 +242,16 @@ type RunID struct {
 	Attempt int `json:"attempt"` // from 1
 }
 
-// A Job is one run of one configuration. It is data: it can be written as JSON,
-// sent, and run by another process with the same outcome.
+// A Job is one run of one configuration. It is data: it can be written as JSON, sent, and run by another process with
+// the same outcome.
 //
 // Setup, Files, Service, Prepare, Cleanup, Warmup, Verify and Metrics belong to wrappers (run.WithSetup, run.WithFiles,
-// run.WithHooks, run.WithVerify, run.Metrics), which stand beside what starts the processes and take out of a job what
-// they have seen to. A Runner that starts processes ignores those fields; one that hands a job on, hands them on.
+// run.WithHooks, run.WithVerify, run.Metrics) of the Runner that starts the processes. A wrapper removes the fields
+// that it has handled from the job. A Runner that starts processes ignores those fields; a Runner that forwards a job
+// forwards them.
 type Job struct {
 	ID        RunID              // see [RunID]; zero for a run that is no part of a study
-	Config    Config             // what is being run; carriers that run a command may ignore it
+	Config    Config             // the configuration of the run; carriers that run a command may ignore it
 	Argv      []string           // the program and its arguments, never a shell line
 	Env       []string           // "NAME=value", added to the runner's own environment
 	Secrets   []string           // "NAME=env:VARIABLE" or "NAME=file:PATH", see below
@@ -265,14 +262,14 @@ type Job struct {
 	Grace     time.Duration      // from SIGTERM to SIGKILL when ended; 0 means SIGKILL at once
 
 	Prepare  []string       // command before the run, not measured; nil for none
-	Cleanup  []string       // command after the run, not measured, whatever ended it; nil for none
+	Cleanup  []string       // command after the run, not measured, run after every outcome; nil for none
 	Warmup   int            // runs before the one that is measured
-	Metrics  []MetricSource // what the program itself reports, see [MetricSource]
+	Metrics  []MetricSource // metrics that the program itself reports, see [MetricSource]
 	Priority int            // of two jobs that wait, the one of greater Priority begins first
 
 	Setup   *Setup   // made once for all jobs with the same one, before everything else; nil for none
-	Service *Service // what runs beside it, after Prepare and before Cleanup; nil for none
-	Files   []File   // written into Dir before Prepare; what was there is put back in the end
+	Service *Service // process that runs beside it, after Prepare and before Cleanup; nil for none
+	Files   []File   // written into Dir before Prepare; the earlier contents are restored at the end
 	Live    bool     // observations have the output so far
 	Verify  []string // command after a run that succeeded, not measured: it fails if the output is wrong
 
@@ -299,12 +296,12 @@ var (
 	// ErrDetached is the cause of a context whose end leaves the run alone: a
 	// Runner that can lets it go on, and Run of the same ID finds it again.
 	ErrDetached = errors.New("detached")
-	// ErrLost says that the outcome of this attempt will never be known.
+	// ErrLost means that the outcome of this attempt will never be known.
 	ErrLost = Errorf(ClassLost, "the run was lost")
 )
 
-// A Queuer is a Runner whose runs may wait for long before they begin. The Limit of a [Job] is of the run alone, so
-// that it does not keep such a run to what is left of a study's time: the study ends the context of Run then.
+// A Queuer is a Runner whose runs may wait for long before they begin. The Limit of a [Job] does not include the time
+// in the queue. The study enforces its own budget by cancelling the context of Run.
 type Queuer interface {
 	// Queues reports whether runs may wait.
 	Queues() bool
@@ -318,24 +315,24 @@ type Capacitor interface {
 
 // A Runner runs jobs and measures them without their cooperation. It is safe for concurrent use.
 //
-// A Runner may outlive its callers. Then Run of an ID that is running attaches to that run, Run of one that has ended
-// returns its measurement, and a context whose cause is [ErrDetached] leaves the run alone. For any other Runner an ID
-// only says whose the run is.
+// A Runner may outlive its callers. Then Run with the ID of a running attempt attaches to it, Run with the ID of an
+// ended attempt returns its measurement, and a context whose cause is [ErrDetached] does not interrupt the run. For any
+// other Runner an ID only names the owner of the run.
 type Runner interface {
-	// Run runs job until it ends, ctx is done, or job.Limit has passed, calling
-	// observe (which may be nil) every job.Interval with the measurement so far.
+	// Run runs job until it ends, ctx is done, or job.Limit has passed, calling observe (which may be nil) every
+	// job.Interval with the measurement so far.
 	//
 	// If ctx is done first, Run ends every process of the job before it returns the measurement so far and
 	// context.Cause(ctx); likewise with ErrLimit if the limit has passed. A job that exits with a non-zero code is a
-	// measurement, not an error, and so is one that fails beside its program, which Measurement.Failure tells; any other
-	// error means that nothing was learned about the job. Run changes nothing that job refers to.
+	// measurement, not an error, and so is a failure beside the program, described by Measurement.Failure; any other error
+	// means that nothing was learned about the job. Run does not modify anything that job refers to.
 	Run(ctx context.Context, job Job, observe func(Measurement)) (Measurement, error)
 }
 
-// ErrSetup says that what a run needs could not be set up, whatever its configuration, such as a control group that may
-// not be made: an error of a Runner that matches it ends the study. What another configuration may pass, such as a
-// command before the run, is a [Failure] instead.
+// ErrSetup means that a prerequisite of every run could not be set up, such as a control group that may not be made: a
+// Runner's error that matches it ends the study. A failure that another configuration may avoid, such as in a command
+// before the run, is a [Failure] instead.
 var ErrSetup = errors.New("a run could not be set up")
 
-// A Clock tells the time of a study: the machine's, or a simulated one when recorded runs are replayed.
+// A Clock returns the time of a study: the machine's, or a simulated one when recorded runs are replayed.
 type Clock interface{ Now() time.Time }

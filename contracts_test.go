@@ -28,11 +28,11 @@ type wrap struct {
 
 func (w wrap) Unwrap() assay.Searcher         { return w.Searcher }
 func (w wrap) Narrow(func(assay.Config) bool) {}
-func (w wrap) Lacks(ability any) bool {
+func (w wrap) Hides(ability any) bool {
 	if _, is := ability.(*assay.Hinter); is {
 		return w.ends
 	}
-	return assay.LacksWith[assay.Narrower](ability, w.Searcher)
+	return assay.HidesWith[assay.Narrower](ability, w.Searcher)
 }
 
 type narrowed struct{ plain }

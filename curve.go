@@ -8,9 +8,9 @@ import (
 // MaxCurve is the most points of a [Curve].
 const MaxCurve = 64
 
-// A Curve is what a run has reported of one metric over its time. Of a run that reports more often than
-// MaxCurve times points are left out, evenly; the first and the last report are always there.
-// Steps count reports, so that runs are comparable that were made on machines of different speed.
+// A Curve is the series of reports of one metric during a run. If a run reports more often than MaxCurve times, points
+// are left out evenly; the first and the last report are always kept. Steps count reports, so that runs on machines of
+// different speed are comparable.
 type Curve struct {
 	Metric string    `json:"metric"`
 	Step   []int     `json:"step"` // which report of the run it was, from 1, rising
@@ -51,7 +51,7 @@ func (c *Curve) thin() {
 
 func (c *Curve) cut(n int) { c.Step, c.At, c.Value = c.Step[:n], c.At[:n], c.Value[:n] }
 
-// Last returns the step of the last report, 0 if there is none.
+// Last returns the step of the last report, 0 without a report.
 func (c *Curve) Last() int {
 	if c == nil || len(c.Step) == 0 {
 		return 0

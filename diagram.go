@@ -75,7 +75,7 @@ type maker struct {
 	s        *Space
 	dims     []int
 	ready    [][]int // relations to check once dims[k] is set
-	frontier [][]int // what the layers from k on read of the parameters before k
+	frontier [][]int // the parameters before k that the layers from k on read
 	d        *diagram
 	seen     []map[string]int32 // by layer: node of the frontier's values, -1 without completions
 	same     map[string]int32   // by layer and edges
@@ -84,8 +84,8 @@ type maker struct {
 	visits   int // that are left
 }
 
-// diagramOf returns the diagram of parameters in that order, in which what a condition reads comes
-// first, or nil if more values than visits were tried. A diagram without tuples has root -1.
+// diagramOf returns the diagram of parameters in that order, in which the parameters that a condition reads precede it,
+// or nil if more values than visits were tried. A diagram without tuples has root -1.
 func diagramOf(s *Space, dims, rels []int, visits int) *diagram {
 	m := &maker{
 		s: s, dims: dims, visits: visits, d: &diagram{nodes: make([]node, 1)}, c: make(Config, len(s.Params)),
@@ -107,7 +107,7 @@ func diagramOf(s *Space, dims, rels []int, visits int) *diagram {
 		}
 	}
 	for _, r := range rels {
-		on, last := s.reads(s.Relations[r].Params), 0
+		on, last := readWith(s.Params, s.Relations[r].Params), 0
 		for _, i := range on {
 			last = max(last, place[i])
 		}
@@ -116,7 +116,7 @@ func diagramOf(s *Space, dims, rels []int, visits int) *diagram {
 	}
 	for k, i := range dims {
 		if w := s.Params[i].When; w != nil {
-			reads(s.reads(w.Params), k)
+			reads(readWith(s.Params, w.Params), k)
 		}
 	}
 	root, ok := m.make(0)
@@ -127,8 +127,8 @@ func diagramOf(s *Space, dims, rels []int, visits int) *diagram {
 	return m.d
 }
 
-// reads returns params and all that says whether they are in force.
-func (s *Space) reads(params []int) []int {
+// readWith returns some of the parameters and all that determine whether those are in force.
+func readWith(params []Param, some []int) []int {
 	var out []int
 	var add func(i int)
 	add = func(i int) {
@@ -136,13 +136,13 @@ func (s *Space) reads(params []int) []int {
 			return
 		}
 		out = append(out, i)
-		if w := s.Params[i].When; w != nil {
+		if w := params[i].When; w != nil {
 			for _, j := range w.Params {
 				add(j)
 			}
 		}
 	}
-	for _, i := range params {
+	for _, i := range some {
 		add(i)
 	}
 	return out
@@ -206,7 +206,7 @@ func (m *maker) make(k int) (int32, bool) {
 	return n, len(m.d.edges) <= maxEdges
 }
 
-// node returns the node of layer k with these edges, which is made if there is none.
+// node returns the node of layer k with these edges, and makes it if necessary.
 func (m *maker) node(k int, es []edge) int32 {
 	if len(es) == 0 {
 		return -1
@@ -264,9 +264,8 @@ func (d *diagram) draw(rng *rand.Rand, set func(layer int, value int64)) {
 	}
 }
 
-// nearest calls set with the value of each layer of the tuple of the least cost, the first of
-// equals. cost returns what a value of a layer costs; alone says that
-// no other is left there.
+// nearest calls set with the value of each layer of the tuple of the least cost, the first of equals. cost returns the
+// cost of a value of a layer; alone reports that no other value remains there.
 func (d *diagram) nearest(cost func(layer int, value int64, alone bool) float64, set func(layer int, value int64)) {
 	type best struct {
 		edge  int32

@@ -7,17 +7,17 @@ import (
 
 // Encode returns the features of c for models, in the order of the parameters:
 //
-//   - of an ordered parameter its unit-cube coordinate;
-//   - of a categorical one with more than two levels a 0/1 feature for each level,
-//     so that a model need not see an order where there is none;
-//   - of a categorical one with one or two levels its unit-cube coordinate;
-//   - of a permutation a 0/1 feature for each pair of levels: whether the second comes first;
-//   - of one with a condition, behind these, a 0/1 feature: whether it is in force. Parameters with
-//     one condition share it. Where it is not, the others are 1/2: a model sees that the value is
-//     missing, and a distance between features sees no value.
+//   - an ordered parameter: its unit-cube coordinate;
+//   - a categorical parameter with more than two levels: a 0/1 feature for each level,
+//     so that a model need not see an order where none exists;
+//   - a categorical parameter with one or two levels: its unit-cube coordinate;
+//   - a permutation: a 0/1 feature for each pair of levels: whether the second comes first;
+//   - a parameter with a condition: after these, a 0/1 feature for whether it is in force. Parameters with
+//     one condition share it. While it is not in force, the other features are 1/2: a model sees that the
+//     value is missing, and a distance between features sees no value.
 //
-// Every feature is in [0, 1], and different configurations have different features.
-// The caller owns the slice. See [Space.Features].
+// Every feature is in [0, 1], and different configurations have different features. The caller owns the slice. See
+// [Space.Features].
 func (s *Space) Encode(c Config) []float64 {
 	return s.AppendEncode(make([]float64, 0, len(c)), c)
 }
@@ -58,7 +58,7 @@ func indicator(is bool) float64 {
 	return 0
 }
 
-// tells reports whether the i-th parameter has the feature that says whether its condition holds.
+// tells reports whether the i-th parameter has the feature for whether its condition holds.
 func (s *Space) tells(i int) bool {
 	when := s.Params[i].When
 	return when != nil && !slices.ContainsFunc(s.Params[:i], func(p Param) bool {

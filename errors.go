@@ -6,31 +6,27 @@ import (
 	"io/fs"
 )
 
-// A Class says what an error means to whoever has to go on after it: a command
-// line derives its exit code from it, a service its status, a loop whether
-// another attempt may help. The text of an error is for people alone and is
-// never read back.
+// A Class classifies an error for the code that handles it: a command line derives its exit code from it, a service its
+// status, a loop whether another attempt may help. The text of an error is only for people and is never read back.
 type Class uint8
 
 const (
-	// ClassUnknown is the class of an error that nobody has classified.
+	// ClassUnknown is the class of an unclassified error.
 	ClassUnknown Class = iota
-	// ClassUsage is a mistake in what a user asked for. Nothing was started or
-	// written.
+	// ClassUsage is a mistake in the request of a user. Nothing was started or written.
 	ClassUsage
-	// ClassNotFound says that what was named does not exist.
+	// ClassNotFound means that the named object does not exist.
 	ClassNotFound
-	// ClassConflict says that what was asked for no longer fits what there is:
-	// a name that is taken, a record that somebody else has written to.
+	// ClassConflict means that the request does not fit the current state: the name is taken, or another process has
+	// written to the record.
 	ClassConflict
-	// ClassLocked says that somebody else is at it.
+	// ClassLocked means that another process holds the lock.
 	ClassLocked
-	// ClassUnavailable says that something did not answer in time. The same call
-	// may succeed later.
+	// ClassUnavailable means that there was no answer in time. The same call may succeed later.
 	ClassUnavailable
-	// ClassIO says that a disk is full or failing.
+	// ClassIO means that a disk is full or failing.
 	ClassIO
-	// ClassLost says that the outcome of a run will never be known.
+	// ClassLost means that the outcome of a run will never be known.
 	ClassLost
 )
 
@@ -44,8 +40,8 @@ func (c Class) String() string {
 	return fmt.Sprintf("Class(%d)", uint8(c))
 }
 
-// classified is an error with a class, a hint or both. A zero class and an empty hint
-// leave those of err as they are. The text is that of err: neither can be told from it.
+// classified is an error with a class, a hint or both. A zero class and an empty hint leave the values of err
+// unchanged. The text is the text of err, without class and hint.
 type classified struct {
 	class Class
 	hint  string
@@ -55,13 +51,13 @@ type classified struct {
 func (e *classified) Error() string { return e.err.Error() }
 func (e *classified) Unwrap() error { return e.err }
 
-// Errorf returns an error of a class. The format is that of [fmt.Errorf], %w
-// included. The error matches itself alone, so that it can be a sentinel.
+// Errorf returns an error of a class. The format is that of [fmt.Errorf], %w included. The error matches only itself,
+// so that it can be a sentinel.
 func Errorf(class Class, format string, args ...any) error {
 	return &classified{class: class, err: fmt.Errorf(format, args...)}
 }
 
-// WithClass returns err in a class, whatever class it had; nil for nil.
+// WithClass returns err in a class, in place of its earlier class; nil for nil.
 func WithClass(class Class, err error) error {
 	if err == nil {
 		return nil
@@ -69,8 +65,8 @@ func WithClass(class Class, err error) error {
 	return &classified{class: class, err: err}
 }
 
-// WithHint returns err with what a person can do about it, in place of an
-// earlier hint; nil for nil. The hint is no part of the text of the error.
+// WithHint returns err with a hint for people on how to resolve it, in place of an earlier hint; nil for nil. The hint
+// is not part of the text of the error.
 func WithHint(err error, hint string) error {
 	if err == nil {
 		return nil
@@ -109,7 +105,7 @@ func findClass(err error) Class {
 	return found
 }
 
-// HintOf returns what a person can do about an error, or "".
+// HintOf returns the hint for people on how to resolve an error, or "".
 func HintOf(err error) string {
 	found := ""
 	walk(err, func(e error) bool {
@@ -121,9 +117,8 @@ func HintOf(err error) string {
 	return found
 }
 
-// walk calls visit with every error of a tree, outer ones first, until visit
-// returns true. It reports whether visit did. Of joined errors, the first comes
-// first, with all that it wraps: the order is that of [errors.As].
+// walk calls visit with every error of a tree, outer ones first, until visit returns true. It reports whether visit
+// did. Joined errors are visited in order, each with its wrapped errors: the order is that of [errors.As].
 func walk(err error, visit func(error) bool) bool {
 	if err != nil && visit(err) {
 		return true

@@ -1,5 +1,5 @@
-// This file says what events mean: the state of each trial and the summary of the study. Everything that shows or keeps
-// trials goes through [Project], event by event, so that a projection kept in a file and one made anew cannot differ.
+// This file defines the meaning of events: the state of each trial and the summary of the study. All code that shows or
+// keeps trials uses [Project], event by event, so that a projection kept in a file and a new one cannot differ.
 
 package assay
 
@@ -14,19 +14,16 @@ func NewSummary(study string, created time.Time) Summary {
 	return Summary{Study: study, Created: created, Counts: map[State]int64{}, Value: math.Inf(1)}
 }
 
-// Project counts event e, the next of the study, in sum and returns the row that
-// it gives its trial, which is old if it is known already. Of old it needs the
-// state, and to withdraw the trial the proposal and its start too.
+// Project counts event e, the next of the study, in sum and returns the resulting row of its trial. old is the earlier
+// trial, if it is known. Project needs the state of old, and to withdraw the trial also its proposal and its start.
 //
-// changed is false if the event leaves the row as it is: a trial asked again, one
-// told or withdrawn after its final state, and an event that is not about the
-// state of a trial. This is the only place that knows what events mean to the
-// projection; a [Table] holds what follows from all events of a study.
-// Project must see the events in order, each once: the number of the row is sum.Events. It
-// changes sum.Counts in place, so a copy of sum shares the map with it. row shares the memory
-// of e and old.
+// changed is false if the event leaves the row as it is: a trial asked again, a second result or a withdrawal of a
+// final trial, and an event that is not about the state of a trial. No other code interprets events for the projection;
+// a [Table] holds the values that depend on all events of a study. Project must see the events in order, each once: the
+// number of the row is sum.Events. It changes sum.Counts in place, so a copy of sum shares the map with it. row shares
+// the memory of e and old.
 //
-// Best never has to go back: a trial that is done stays done.
+// Best never has to be recomputed: a trial that is done stays done.
 func Project(sum *Summary, e Event, old Trial, known bool) (row TrialRow, changed bool) {
 	sum.count(e)
 	row.Seq = sum.Events
@@ -50,14 +47,14 @@ func Project(sum *Summary, e Event, old Trial, known bool) (row TrialRow, change
 		}
 	}
 	sum.Counts[row.Trial.State]++
-	// Of equal values the first stays. NaN is never less.
+	// Among equal values the first stays. NaN is never less.
 	if row.Trial.State == Done && row.Trial.Value < sum.Value {
 		sum.Best, sum.Value = row.Trial.ID, row.Trial.Value
 	}
 	return row, true
 }
 
-// count takes in what an event says of the study as a whole.
+// count adds an event about the study as a whole.
 func (s *Summary) count(e Event) {
 	s.Events++
 	if s.Events == 1 {
@@ -65,7 +62,7 @@ func (s *Summary) count(e Event) {
 	}
 	s.Last, s.Spent = e.At, e.Spent
 	if !e.aside() {
-		s.Ended = "" // an event behind the end of a study says that it goes on
+		s.Ended = "" // an event after the end of a study means that it has resumed
 	}
 	switch {
 	case e.Checked != nil:
@@ -104,7 +101,7 @@ func TrialOf(e Event) (id int64, ok bool) {
 	return 0, false
 }
 
-// About returns the trials that an event names besides one that it asks or tells.
+// About returns the trials that an event names, other than in a proposal or a result.
 func About(e Event) []int64 {
 	switch {
 	case e.Started != nil:

@@ -18,9 +18,9 @@ func (s *Space) Unit(c Config) []float64 {
 	return u
 }
 
-// FromUnit maps a point of the unit cube to a configuration such that a uniform
-// point gives uniform values; see [Param.FromUnit]. What is not in force is at rest. It knows
-// neither relations nor list: check with [Space.Contains], or use [Space.Nearest].
+// FromUnit maps a point of the unit cube to a configuration such that a uniform point gives uniform values; see
+// [Param.FromUnit]. Parameters that are not in force are at rest. It ignores relations and list: check with
+// [Space.Contains], or use [Space.Nearest].
 func (s *Space) FromUnit(u []float64) Config {
 	c := make(Config, len(s.Params))
 	for i, p := range s.Params {
@@ -66,18 +66,14 @@ func (p *Param) distance2(x, y float64) float64 {
 	return d * d
 }
 
-// Nearest returns the admissible configuration at the least [Space.Distance]
-// from c, whose coordinates need not be values of their parameters; the first
-// of equals. c has one coordinate for each parameter, and is not changed.
+// Nearest returns the admissible configuration at the least [Space.Distance] from c, whose coordinates need not be
+// values of their parameters; the first of equals. c has one coordinate for each parameter, and is not changed.
 //
-// Each coordinate is snapped first, what is not in force is put at rest, and distances are taken
-// from there. Groups of
-// related parameters do not interact, so each is moved on its own: the sum of the
-// least squares is the least sum; what is not in force after the move costs nothing there. Where a
-// group is continuous or too large to hold, its tuple
-// is only the nearest of a fixed set of random draws, or, if none of those is
-// admissible, stays as it is. Cost: the length of the list, or the room that the
-// related groups take.
+// First, each coordinate is snapped, and parameters that are not in force are put at rest; distances are taken from
+// there. Groups of related parameters do not interact, so each is moved on its own: the sum of the least squares is the
+// least sum. Parameters that are not in force after the move cost nothing there. If a group is continuous or too large
+// to hold, its tuple is only the nearest of a fixed set of random draws, or stays as it is if none of these is
+// admissible. Cost: the length of the list, or the size of the related groups.
 func (s *Space) Nearest(c Config) Config {
 	snapped := make(Config, len(c))
 	for i, p := range s.Params {
@@ -135,14 +131,11 @@ func (g *group) nearest(s *Space, c Config) {
 	}
 }
 
-// Neighbours returns the admissible configurations that differ from c in one
-// parameter by one step: the next value up and down on the grid, 0.05 of the
-// range for a continuous parameter, every other category, every order in which two levels have
-// changed places. Where a step puts others out of force they are at rest, as they are where it
-// puts them in force. In an explicit list,
-// they are the listed configurations that differ in one parameter, by the least
-// difference up and down; if there is none, the 2N nearest ones. c itself is
-// never among them. The order is fixed: by parameter, up before down.
+// Neighbours returns the admissible configurations that differ from c in one parameter by one step: the next value up
+// and down on the grid, 0.05 of the range for a continuous parameter, every other category, every swap of two levels of
+// a permutation. Parameters that a step puts in force or out of force are at rest. In an explicit list, the neighbours
+// are the listed configurations that differ in one parameter, by the least difference up and down, or, if none exist,
+// the 2N nearest ones. c itself is never among them. The order is fixed: by parameter, up before down.
 func (s *Space) Neighbours(c Config) []Config {
 	if s.list != nil {
 		return s.listNeighbours(c)
@@ -187,15 +180,12 @@ func (s *Space) Neighbours(c Config) []Config {
 	return ns
 }
 
-// Project is the operator Π of direct search (Tabatabaee et al. 2005, §3.2.1):
-// it clamps x to the bounds, then rounds every coordinate that lies between two
-// values towards that of center, so that a simplex that contracts onto its
-// centre arrives there. center is admissible. If the result is not admissible,
-// the point moves towards center in eighths of the way until it is; in an
-// explicit list it is the listed configuration nearest to the rounded point
-// that is no farther from center than that point, or center itself.
-// Coordinates without an order are rounded to the nearest index, and what is not in force is at
-// rest.
+// Project is the operator Π of direct search (Tabatabaee et al. 2005, §3.2.1): it clamps x to the bounds, then rounds
+// every coordinate between two values towards that of center, so that a simplex that contracts onto its centre arrives
+// there. center is admissible. If the result is not admissible, the point moves towards center in eighths of the way
+// until it is; in an explicit list the result is the listed configuration nearest to the rounded point that is no
+// farther from center than that point, or center itself. Coordinates without an order are rounded to the nearest index,
+// and parameters that are not in force are at rest.
 func (s *Space) Project(x []float64, center Config) Config {
 	round := func(x []float64) Config {
 		c := make(Config, len(s.Params))

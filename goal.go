@@ -5,18 +5,17 @@ import (
 	"math"
 )
 
-// A Goal is what a study looks for: one metric to minimize or maximize, or the front of
-// two or three, within limits on measured metrics.
+// A Goal is the objective of a study: one metric to minimize or maximize, or the Pareto front of two or three, within
+// limits on measured metrics.
 type Goal struct {
 	Metric   string
 	Maximize bool
-	// Others are further objectives, at most two. With them no trial is the best: those
-	// are looked for that no other one beats; see [Front]. Metric is the first objective.
+	// Others are further objectives, at most two. With them no single trial is the best: the
+	// study looks for the Pareto front; see [Front]. Metric is the first objective.
 	Others []Objective
-	// Grows says that the metric can only grow while a run goes on, as elapsed
-	// time, energy and cost do, so that a run may be stopped early and its
-	// value so far is a lower bound of the final one. It is never true of a
-	// maximized metric, and of several objectives only if it is of each.
+	// Grows means that the metric can only grow during a run, as elapsed time, energy and cost do, so that a run may be
+	// stopped early and its value so far is a lower bound of the final one. It is never true of a maximized metric. With
+	// several objectives it is true only if it is true of each.
 	Grows  bool
 	Unit   string  // unit of the metric or "", for people
 	Limits []Limit // all must hold
@@ -30,8 +29,8 @@ type Limit struct {
 	// Holds reports whether the metrics satisfy the limit. It returns an error
 	// if a metric that it needs was not measured.
 	Holds func(metric func(name string) (float64, bool)) (bool, error)
-	// Bounds are what it is made of: it holds if and only if all of them do. Without any it is one itself; see
-	// [Goal.Bounds].
+	// Bounds are the parts of the limit: it holds if and only if all of them do. A limit without Bounds is one bound
+	// itself; see [Goal.Bounds].
 	Bounds []Bound
 }
 
@@ -45,15 +44,14 @@ type Objective struct {
 // Several reports whether the goal has more than one objective.
 func (g Goal) Several() bool { return len(g.Others) > 0 }
 
-// Objectives returns all objectives in order, the first being that of Metric.
+// Objectives returns all objectives in order, starting with the objective of Metric.
 func (g Goal) Objectives() []Objective {
 	return append([]Objective{{g.Metric, g.Maximize, g.Unit}}, g.Others...)
 }
 
-// Value returns the objective value of a measurement, to be minimized: the
-// metric itself, or its negative if it is maximized; of several objectives that of the
-// first. It returns an error if the metric, or that of another objective, was not
-// measured or is not finite.
+// Value returns the objective value of a measurement, to be minimized: the metric itself, or its negative if it is
+// maximized. With several objectives it is the value of the first. It returns an error if the metric of any objective
+// was not measured or is not finite.
 func (g Goal) Value(m Measurement) (float64, error) {
 	x, err := Objective{g.Metric, g.Maximize, g.Unit}.Value(m)
 	for _, o := range g.Others {
@@ -67,8 +65,7 @@ func (g Goal) Value(m Measurement) (float64, error) {
 	return x, nil
 }
 
-// Values returns what the objectives come to, in order, each to be minimized. The errors
-// are those of Value.
+// Values returns the values of the objectives, in order, each to be minimized. It returns the same errors as Value.
 func (g Goal) Values(m Measurement) ([]float64, error) {
 	var values []float64
 	for _, o := range g.Objectives() {

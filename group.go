@@ -13,8 +13,8 @@ const (
 )
 
 // A group is a set of parameters that relations and conditions tie together, or one free parameter. The admissible
-// configurations are the product of those of the groups, so that sizes multiply, and draws and nearest tuples of one
-// group do not depend on the others. Groups are made once and then only read.
+// configurations are the product of the groups, so that sizes multiply, and draws and nearest tuples of one group do
+// not depend on the others. Groups are made once and then only read.
 type group struct {
 	dims []int // parameter indices, in the order of the layers of tuples
 	rels []int // relation indices
@@ -27,7 +27,7 @@ type group struct {
 // makeGroups partitions the parameters and enumerates each finite group. Groups stand
 // in the order of their first parameters. Its error names the relations at fault.
 func (s *Space) makeGroups() error {
-	find := s.tied()
+	find := tied(s.Params, s.Relations)
 	at := map[int]int{}
 	for i := range s.Params {
 		k, ok := at[find(i)]
@@ -58,9 +58,9 @@ func (s *Space) makeGroups() error {
 }
 
 // tied returns a function that finds the least parameter of the group of a parameter.
-func (s *Space) tied() (find func(i int) int) {
+func tied(params []Param, relations []Relation) (find func(i int) int) {
 	// Union-find without ranks: root[i] <= i, and the least parameter is the root of its group. There are few parameters.
-	root := make([]int, len(s.Params))
+	root := make([]int, len(params))
 	for i := range root {
 		root[i] = i
 	}
@@ -74,12 +74,12 @@ func (s *Space) tied() (find func(i int) int) {
 		a, b := find(i), find(j)
 		root[max(a, b)] = min(a, b)
 	}
-	for _, r := range s.Relations {
+	for _, r := range relations {
 		for _, i := range r.Params {
 			tie(r.Params[0], i)
 		}
 	}
-	for i, p := range s.Params {
+	for i, p := range params {
 		if p.When != nil {
 			for _, j := range p.When.Params {
 				tie(i, j)
@@ -156,7 +156,7 @@ func (g *group) text(s *Space) string {
 // It returns false if those are too many, too.
 func (g *group) enumerate(s *Space) bool {
 	if g.tree {
-		g.dims = s.inOrder(g.dims)
+		g.dims = g.inOrder(s)
 	}
 	order := g.narrow(s)
 	if slices.Equal(order, g.dims) {
@@ -175,11 +175,11 @@ func (g *group) enumerate(s *Space) bool {
 	return false
 }
 
-// inOrder returns dims such that each parameter comes behind those that its condition reads.
-func (s *Space) inOrder(dims []int) []int {
+// inOrder returns the parameters of the group such that each comes behind those that its condition reads.
+func (g *group) inOrder(s *Space) []int {
 	var out []int
 	for _, i := range s.order {
-		if slices.Contains(dims, i) {
+		if slices.Contains(g.dims, i) {
 			out = append(out, i)
 		}
 	}
@@ -189,13 +189,13 @@ func (s *Space) inOrder(dims []int) []int {
 // narrow returns the parameters of the group in an order in which few are read later on: next
 // is the one that leaves the fewest such behind, of those that may come.
 func (g *group) narrow(s *Space) []int {
-	var sets [][]int // what is read together
+	var sets [][]int // parameters that are read together
 	for _, r := range g.rels {
-		sets = append(sets, s.reads(s.Relations[r].Params))
+		sets = append(sets, readWith(s.Params, s.Relations[r].Params))
 	}
 	for _, i := range g.dims {
 		if w := s.Params[i].When; w != nil {
-			sets = append(sets, append(s.reads(w.Params), i))
+			sets = append(sets, append(readWith(s.Params, w.Params), i))
 		}
 	}
 	var order []int
@@ -238,7 +238,7 @@ func (g *group) set(s *Space, c Config, i int64) {
 	g.tuples.at(i, g.setter(s, c))
 }
 
-// setter returns what gives c a value of a layer of the tuples.
+// setter returns a function that sets the value of a layer of the tuples in c.
 func (g *group) setter(s *Space, c Config) func(layer int, value int64) {
 	return func(layer int, value int64) {
 		d := g.dims[layer]
@@ -246,9 +246,9 @@ func (g *group) setter(s *Space, c Config) func(layer int, value int64) {
 	}
 }
 
-// draw gives c a tuple drawn at random: of few tuples uniformly, else each parameter on its search
-// scale given that the tuple is admissible, so that what has a condition is drawn where it is in
-// force. It returns false after maxDraws rejections, and c then has an inadmissible tuple.
+// draw sets a random tuple in c: uniformly if the group holds few tuples, else each parameter on its search scale given
+// that the tuple is admissible, so that a parameter with a condition is drawn only if it is in force. It returns false
+// after maxDraws rejections, and c then has an inadmissible tuple.
 func (g *group) draw(s *Space, c Config, rng *rand.Rand) bool {
 	switch {
 	case g.tuples != nil && !g.tree && g.size.N > 0 && g.size.N <= maxTuples:
@@ -272,7 +272,7 @@ func (g *group) try(s *Space, c Config, rng *rand.Rand) bool {
 		c[d] = s.Params[d].FromUnit(rng.Float64())
 	}
 	if g.tree {
-		for _, d := range s.inOrder(g.dims) {
+		for _, d := range g.inOrder(s) {
 			if !s.Active(c, d) {
 				c[d] = s.rest[d]
 			}

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// jobJSON is the JSON of a Job. What is zero is left out.
+// jobJSON is the JSON of a Job. Zero fields are left out.
 type jobJSON struct {
 	ID        RunID              `json:"id,omitzero"`
 	Config    Config             `json:"config,omitempty"`
@@ -121,7 +121,7 @@ func (s *rawText) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*string)(s))
 }
 
-// raw and texts convert lists; that of an empty list is nil.
+// raw and texts convert lists; an empty list becomes nil.
 func raw(all []string) []rawText {
 	var out []rawText
 	for _, s := range all {

@@ -183,7 +183,7 @@ func TestJobWithoutJSON(t *testing.T) {
 		"name is not UTF":   {Metrics: []MetricSource{{Name: "\xff", Kind: FromSize, File: "f"}}},
 		"unsupported":       {Config: Config{math.NaN()}},
 		"+Inf":              {Resources: map[string]float64{"cpus": math.Inf(1)}},
-		"told apart":        {Metrics: []MetricSource{{Name: "m", Kind: FromJSON, File: "a#/b", Pointer: "/c"}}},
+		"distinguished":     {Metrics: []MetricSource{{Name: "m", Kind: FromJSON, File: "a#/b", Pointer: "/c"}}},
 		"exactly one group": {Metrics: []MetricSource{{Name: "m"}}},
 		"does not begin":    {Metrics: []MetricSource{{Name: "m", Kind: FromJSON, File: "a", Pointer: "c"}}},
 	} {

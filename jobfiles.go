@@ -11,7 +11,7 @@ type Input struct {
 // A Shared is a path that is the same file or directory on every machine: nothing is copied.
 type Shared struct {
 	Path string `json:"path"`
-	// Size is that of a file where the job was made; -1 if it is a directory, or was not there.
+	// Size is the size of a file at the place where the job was made; -1 if it was a directory, or did not exist.
 	Size int64 `json:"size"`
 }
 

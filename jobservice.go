@@ -5,33 +5,32 @@ import (
 	"time"
 )
 
-// SlotMark stands in the texts of a [Job] for the number of the slot that it runs in: of the jobs
-// that run at once where it runs, each has another one, from 1. Only what runs the job knows it.
-// See [SetupDir] for why no value is taken for it.
+// SlotMark is the placeholder in the texts of a [Job] for the number of its slot: jobs that run at once at one place
+// have different slots, counted from 1. Only the runner of the job knows the number. See [SetupDir] for why no value is
+// mistaken for the mark.
 const SlotMark = "\x00slot\x00"
 
 // InFirstSlot returns a text of a [Job] with the number of the first slot, in which a single run is.
 func InFirstSlot(text string) string { return strings.ReplaceAll(text, SlotMark, "1") }
 
-// A Service is a program that a run needs beside it, such as a server: it is started before the
-// run, in the job's Dir and with its Env, and ended after it, with all its processes. What it does
-// is measured apart from the run.
+// A Service is a program that a run needs beside it, such as a server. It is started before the run, in the job's Dir
+// and with its Env, and ended after it, with all its processes. Its resources are measured apart from the run.
 type Service struct {
 	Start []string
 	Ready Ready
 	// Stop is a command that ends the service; nil for SIGTERM, and SIGKILL after the grace.
 	Stop []string
-	// Key, if not "", says that the service of an earlier job of the study with the same one will
-	// do: it is left running from job to job, until one comes that has another Key.
+	// Key, if not "", lets jobs of the study with the same Key share the service: it is left running from job to job,
+	// until a job has another Key.
 	Key string
 }
 
-// A Ready says when a service can be used: when all that it names holds. If it names nothing, that
-// is when the command Start has ended with code 0 and has left something running.
+// A Ready is the condition for using a service: all its fields hold. An empty Ready holds when the command Start has
+// ended with code 0 and has left a process running.
 type Ready struct {
 	Command []string      // it ends with code 0
 	Port    string        // "PORT" or "HOST:PORT" takes a TCP connection
-	Output  string        // an expression (RE2) that matches in what the service has printed
+	Output  string        // an expression (RE2) that matches in the output of the service
 	Within  time.Duration // the longest that it may take; 0 means a minute
 }
 

@@ -6,14 +6,13 @@ import (
 	"time"
 )
 
-// SetupDir stands in the texts of a [Job] for the folder of its [Setup]. Where that is, only what
-// runs the job knows. No argument, variable or name of a file can hold a NUL byte: so a value of a
-// parameter is never taken for it, and one that is left over can start no program.
+// SetupDir is the placeholder in the texts of a [Job] for the folder of its [Setup]. Only the runner of the job knows
+// the path. No argument, variable or name of a file can hold a NUL byte: so a value of a parameter is never mistaken
+// for the placeholder, and a remaining placeholder cannot start a program.
 const SetupDir = "\x00setup\x00"
 
-// A Setup is a command that is run once for all jobs with the same setup, in which
-// [SetupDir] stands for a folder of its own. What it leaves there is kept, and belongs to the
-// runs. Its working directory is that of the job.
+// A Setup is a command that is run once for all jobs with the same setup, in which [SetupDir] stands for a folder of
+// its own. The files it leaves there are kept for the runs. Its working directory is that of the job.
 type Setup struct {
 	Argv []string
 	Env  []string // "NAME=value", added to the runner's own environment
@@ -23,13 +22,12 @@ type Setup struct {
 	// Limit is the longest time that it may take; 0 means no limit. A setup that takes longer has
 	// failed.
 	Limit time.Duration
-	// Left is what a study has left for it; 0 means no limit. Past it Run returns [ErrUnbegun].
+	// Left is the rest of the study's time budget for the setup; 0 means no limit. After it Run returns [ErrUnbegun].
 	Left     time.Duration
 	Parallel bool // it may be made while other jobs run
 }
 
-// ErrUnbegun says that the time of a study was over before the run itself began: nothing
-// was learned about it.
+// ErrUnbegun means that the time of a study was over before the run itself began: nothing was learned about it.
 var ErrUnbegun = errors.New("the study's time budget was spent before the run began")
 
 // Replace returns the job with each old in its texts replaced by new: in arguments, variables,

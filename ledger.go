@@ -7,11 +7,10 @@ import (
 	"slices"
 )
 
-// A Ledger numbers the proposals of a [Searcher] and holds those that are
-// outstanding, each with what the Searcher wants to know about it when it is told. With
-// it a Searcher keeps the rules of Ask and Tell on numbers: they count up from 1 without
-// gaps, and each trial that was asked is told once. Its zero value is ready to use. It
-// is not safe for concurrent use.
+// A Ledger numbers the proposals of a [Searcher] and holds the outstanding ones, each with the data that the Searcher
+// needs for the result. With it a Searcher keeps the rules of Ask and Tell on numbers: they count up from 1 without
+// gaps, and each trial that was asked gets one result. Its zero value is ready to use. It is not safe for concurrent
+// use.
 type Ledger[T any] struct {
 	last int64
 	open map[int64]T
@@ -24,8 +23,7 @@ func (l *Ledger[T]) Propose(c Config, about T) Proposal {
 	return p
 }
 
-// Enter enters a proposal that has a number: that of a searcher inside which a wrapper
-// passes on. Numbers come in order.
+// Enter enters a numbered proposal: one of an inner searcher that a wrapper passes on. Numbers are entered in order.
 func (l *Ledger[T]) Enter(p Proposal, about T) {
 	if l.open == nil {
 		l.open = map[int64]T{}
@@ -40,11 +38,10 @@ func (l *Ledger[T]) Last() int64 { return l.last }
 // Len returns the number of outstanding proposals.
 func (l *Ledger[T]) Len() int { return len(l.open) }
 
-// About returns what was said about an outstanding proposal; its zero value if there
-// is none of that number.
+// About returns the data of an outstanding proposal; its zero value if no such proposal is outstanding.
 func (l *Ledger[T]) About(id int64) T { return l.open[id] }
 
-// Take takes a proposal off the outstanding ones and returns what was said about it.
+// Take removes a proposal from the outstanding ones and returns its data.
 func (l *Ledger[T]) Take(id int64) T {
 	about := l.open[id]
 	delete(l.open, id)
@@ -62,8 +59,8 @@ func (l *Ledger[T]) Outstanding() iter.Seq2[int64, T] {
 	}
 }
 
-// Check returns the error of a Searcher's Tell for trials of which one has not ended,
-// was not asked or was told before; nil if there is none.
+// Check returns the error of a Searcher's Tell if one of the trials has not ended, was not asked or has a result
+// already; otherwise nil.
 func (l *Ledger[T]) Check(trials ...Trial) error {
 	seen := make(map[int64]bool, len(trials))
 	for _, t := range trials {
@@ -72,7 +69,7 @@ func (l *Ledger[T]) Check(trials ...Trial) error {
 		case t.ID < 1 || t.ID > l.last:
 			return fmt.Errorf("trial %d was not asked", t.ID)
 		case !open || seen[t.ID]:
-			return fmt.Errorf("trial %d was told before", t.ID)
+			return fmt.Errorf("trial %d already has a result", t.ID)
 		}
 		if err := CheckFinal(t); err != nil {
 			return err
@@ -82,9 +79,8 @@ func (l *Ledger[T]) Check(trials ...Trial) error {
 	return nil
 }
 
-// Settle takes trials off the outstanding ones and returns what was said about each,
-// in the order of the trials. With an error of Check it changes nothing: a Tell that
-// begins with Settle is all or nothing.
+// Settle removes trials from the outstanding ones and returns the data of each, in the order of the trials. If Check
+// returns an error it changes nothing: a Tell that begins with Settle is all or nothing.
 func (l *Ledger[T]) Settle(trials ...Trial) ([]T, error) {
 	if err := l.Check(trials...); err != nil {
 		return nil, err
@@ -107,9 +103,8 @@ func CheckFinal(trials ...Trial) error {
 	return nil
 }
 
-// CheckObserved returns the error of an [Observer] of the space for trials of which one
-// has not ended or has another number of coordinates; nil if there is none. A trial
-// outside of the space is no error; see [Space.Member].
+// CheckObserved returns the error of an [Observer] of the space if one of the trials has not ended or has another
+// number of coordinates; otherwise nil. A trial outside of the space is no error; see [Space.Member].
 func (s *Space) CheckObserved(trials ...Trial) error {
 	if err := CheckFinal(trials...); err != nil {
 		return err
@@ -122,9 +117,8 @@ func (s *Space) CheckObserved(trials ...Trial) error {
 	return nil
 }
 
-// Member returns c with the digits that the space itself gives it, so that its Key is
-// that of a proposal, and whether it is admissible. c is not changed; what is returned
-// may share its memory.
+// Member returns c with the exact values of the space, so that its Key equals that of a proposal, and whether it is
+// admissible. c is not changed; the result may share its memory.
 func (s *Space) Member(c Config) (Config, bool) {
 	if !s.Contains(c) || s.Listed() {
 		return c, s.Contains(c)

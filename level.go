@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// A Level keeps what is looked for to one value of a parameter that decides how much a run costs, such as the
-// size of an input. A run at another value is cheaper and no answer: it ends [Infeasible], with an exact Value, and
-// shows which configurations are worth a run at the full level. Param is the index of the parameter in the space.
+// A Level restricts the goal to one value of a parameter that decides the cost of a run, such as the size of an input.
+// A run at another value is cheaper and not a solution: it ends [Infeasible], with an exact Value, and shows which
+// configurations are worth a run at the full level. Param is the index of the parameter in the space.
 type Level struct {
 	Param int
 	Full  float64 // its coordinate
@@ -36,8 +36,8 @@ func (g Goal) Beneath(c Config) string {
 	return fmt.Sprintf("a run below the full level, %s=%s", g.Level.Name, g.Level.Text)
 }
 
-// Fixed returns the configurations of s whose i-th parameter has the coordinate x, as a space in which that
-// parameter has one value. A configuration of it is one of s. An error matches [ErrEmpty] if there is none.
+// Fixed returns the configurations of s whose i-th parameter has the coordinate x, as a space in which that parameter
+// has one value. Each of its configurations is one of s. The error matches [ErrEmpty] if no such configuration exists.
 func (s *Space) Fixed(i int, x float64) (*Space, error) {
 	params := slices.Clone(s.Params)
 	params[i] = Param{Name: params[i].Name, Kind: Real, Lo: x, Hi: x}

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// A listing is the configurations of an explicit list, of which there may be a million: as numbers of values in one
-// array, so that a pass over all of them looks up what it needs to know of a value, and found by a hash. It is
-// made once and then only read.
+// A listing holds the configurations of an explicit list, which may have a million entries: as numbers of values in one
+// array, so that a pass over all of them looks up the properties of each value, and found by a hash. It is made once
+// and then only read.
 type listing struct {
 	n      int
 	values [][]float64 // by parameter, each that is listed once
@@ -114,7 +114,7 @@ func (l *listing) row(k int) []uint32 {
 // value, of a later one a sum.
 func (s *Space) distances(c Config) func(k int, limit float64) float64 {
 	l := s.list
-	if s.order != nil { // what a value costs depends on others: see distance2
+	if s.order != nil { // the cost of a value depends on others: see distance2
 		return func(k int, _ float64) float64 { return s.distance2(l.at(k), c) }
 	}
 	of := make([][]float64, len(s.Params))
@@ -175,9 +175,9 @@ func (s *Space) nearestListed(c Config, n int) []Config {
 // down, or all if it has no order. Cost: a look-up for each value, or a pass over the list where there are
 // many; a pass if there are none.
 func (s *Space) listNeighbours(c Config) []Config {
-	beside := s.besideByLookup
+	beside := s.list.besideByLookup
 	if s.list.distinct > s.list.n/4 {
-		beside = s.besideByPass
+		beside = s.list.besideByPass
 	}
 	var ns []Config
 	for i, some := range beside(c) {
@@ -211,16 +211,16 @@ func (s *Space) listNeighbours(c Config) []Config {
 
 // besideByLookup returns, by parameter, the indices of the listed configurations that differ from c in it alone, in
 // ascending order.
-func (s *Space) besideByLookup(c Config) [][]int {
+func (l *listing) besideByLookup(c Config) [][]int {
 	out := make([][]int, len(c))
 	n := c.Clone()
 	for i := range c {
-		for _, x := range s.list.values[i] {
+		for _, x := range l.values[i] {
 			if x == c[i] {
 				continue
 			}
 			n[i] = x
-			if k := s.list.slots[s.list.slot(n)]; k > 0 {
+			if k := l.slots[l.slot(n)]; k > 0 {
 				out[i] = append(out[i], int(k)-1)
 			}
 		}
@@ -231,16 +231,16 @@ func (s *Space) besideByLookup(c Config) [][]int {
 }
 
 // besideByPass is besideByLookup by a look at all configurations.
-func (s *Space) besideByPass(c Config) [][]int {
+func (l *listing) besideByPass(c Config) [][]int {
 	own := make([]uint32, len(c))
 	for i, x := range c {
 		// A value that is not listed has a code that no other has.
-		own[i] = uint32(slices.Index(s.list.values[i], x))
+		own[i] = uint32(slices.Index(l.values[i], x))
 	}
 	out := make([][]int, len(c))
-	for k := range s.list.n {
+	for k := range l.n {
 		dim, diffs := -1, 0
-		for i, code := range s.list.row(k) {
+		for i, code := range l.row(k) {
 			if code != own[i] {
 				dim = i
 				if diffs++; diffs > 1 {

@@ -110,7 +110,7 @@ func TestListNeighboursAreFoundBothWays(t *testing.T) {
 	for seed := range uint64(4) {
 		s, once := scattered(t, 60+400*int(seed), seed)
 		for _, c := range once {
-			look, pass := s.besideByLookup(c), s.besideByPass(c)
+			look, pass := s.list.besideByLookup(c), s.list.besideByPass(c)
 			if !slices.EqualFunc(look, pass, slices.Equal) {
 				t.Fatalf("beside %v: %v by look-ups, %v by a pass", c, look, pass)
 			}

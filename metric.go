@@ -25,9 +25,8 @@ const (
 	FromGPU                       // gpu:QUANTITY
 )
 
-// sourceKinds is the table of the kinds of sources: their names in the textual form, and what
-// follows the colon. How a metric is then found is in the table of package run. To add a kind,
-// add a row to both; see CONTRIBUTING.md.
+// sourceKinds is the table of the kinds of sources: their names in the textual form, and the argument after the colon.
+// The method to find the metric is in the table of package run. To add a kind, add a row to both; see CONTRIBUTING.md.
 var sourceKinds = [...]struct {
 	name     string
 	argument SourceArgument
@@ -40,7 +39,7 @@ var sourceKinds = [...]struct {
 	FromGPU:     {"gpu", QuantityArgument},
 }
 
-// A SourceArgument is what follows the colon in the textual form of a source.
+// A SourceArgument is the kind of text after the colon in the textual form of a source.
 type SourceArgument uint8
 
 // The arguments, with the fields of a [MetricSource] that they fill.
@@ -92,7 +91,7 @@ func (k SourceKind) String() string {
 	return fmt.Sprintf("SourceKind(%d)", uint8(k))
 }
 
-// Argument returns what follows the colon in the textual form. It panics if there is no such kind.
+// Argument returns the kind of text after the colon in the textual form. It panics if the kind is unknown.
 func (k SourceKind) Argument() SourceArgument { return sourceKinds[k].argument }
 
 // SourceForms returns the textual forms of all kinds for people: "stdout:/REGEXP/, …".
@@ -104,9 +103,8 @@ func SourceForms() string {
 	return strings.Join(forms, ", ")
 }
 
-// A MetricSource says how a metric is found after a run. It is data: its JSON
-// is {"name":…,"source":…,"poll_ns":…} with the source in its textual form. A caller that
-// knows the parameters may replace placeholders in File and Command.
+// A MetricSource defines how a metric is found after a run. It is data: its JSON is {"name":…,"source":…,"poll_ns":…}
+// with the source in its textual form. A caller that knows the parameters may replace placeholders in File and Command.
 type MetricSource struct {
 	Name    string
 	Kind    SourceKind
@@ -118,7 +116,7 @@ type MetricSource struct {
 	Quantity string
 	// Poll is how often it is found while a run goes on, at the most; 0 means only after it.
 	Poll time.Duration
-	// Curve says that the values which it had while the run went on are kept; see [Curve].
+	// Curve means that the values during the run are kept; see [Curve].
 	Curve bool
 }
 
@@ -141,7 +139,7 @@ func (s MetricSource) String() string {
 	return s.Kind.String() + ":" + argument
 }
 
-// A SourceError says what is wrong with the textual form of a metric source.
+// A SourceError is a flaw in the textual form of a metric source.
 type SourceError struct {
 	Metric string
 	Err    error // without the name of the metric
@@ -164,11 +162,10 @@ const maxPattern = 10_000
 //	json:FILE#/POINTER   a number in a JSON file (RFC 6901); no pointer means the whole file
 //	size:FILE            the size of a file in bytes
 //	cmd:COMMAND          the number that a command line prints
-//	gpu:QUANTITY         what the graphics cards took meanwhile: energy, power, memory or utilization
+//	gpu:QUANTITY         use of the graphics cards during the run: energy, power, memory or utilization
 //
-// FILE ends at the first #/, or before a # at the end. The expression is one of
-// [regexp/syntax], of at most 10,000 bytes, and has exactly one group that
-// captures. The error is a *[SourceError].
+// FILE ends at the first #/, or before a # at the end. The expression is one of [regexp/syntax], of at most 10,000
+// bytes, and has exactly one group that captures. The error is a *[SourceError].
 func ParseMetricSource(name, text string) (MetricSource, error) {
 	s, err := parseSource(text)
 	switch {
@@ -204,7 +201,7 @@ func parseSource(text string) (s MetricSource, err error) {
 	return s, s.readArgument(rest)
 }
 
-// readArgument reads what follows the colon.
+// readArgument reads the text after the colon.
 func (s *MetricSource) readArgument(text string) (err error) {
 	switch s.Kind.Argument() {
 	case PatternArgument:
@@ -257,8 +254,8 @@ func clip(text string) string {
 	return text
 }
 
-// compile compiles an expression with exactly one group. Its error says at which
-// character the expression is wrong, if the library names the piece at fault.
+// compile compiles an expression with exactly one group. Its error names the position of the mistake in the expression,
+// if the library names the piece at fault.
 func compile(expr string) (*regexp.Regexp, error) {
 	if len(expr) > maxPattern {
 		return nil, errors.New("a regular expression has at most 10,000 bytes")
@@ -320,7 +317,7 @@ func (s MetricSource) MarshalJSON() ([]byte, error) {
 		return nil, err
 	} else if again.Kind != s.Kind || again.File != s.File || again.Pointer != s.Pointer || again.Command != s.Command ||
 		again.Quantity != s.Quantity {
-		return nil, fmt.Errorf("metric %q: file %q and pointer %q cannot be told apart in %s", s.Name, s.File,
+		return nil, fmt.Errorf("metric %q: file %q and pointer %q cannot be distinguished in %s", s.Name, s.File,
 			s.Pointer, text)
 	}
 	return json.Marshal(sourceJSON{s.Name, rawText(text), s.Poll, s.Curve})

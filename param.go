@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Kind says which values a parameter can take.
+// Kind is the set of values that a parameter can take.
 type Kind uint8
 
 const (
@@ -39,16 +39,16 @@ type Param struct {
 	Step   float64  // grid step from Lo; 0 means 1 for Integer, continuous for Real
 	Log    bool     // search on a logarithmic scale; Lo must be > 0; Real and Integer only
 	Levels []string // the other kinds: the texts as written
-	// Numbers are what the levels stand for where their texts do not say it, one for each; nil where they do.
+	// Numbers are the numbers of the levels if their texts do not contain them, one for each; nil otherwise.
 	Numbers []float64
 	Unit    string // base SI unit or "", for people and for exports
-	// When says where the parameter is in force; nil is everywhere. It reads other parameters of the
-	// space: see [Space.Active]. It is code, and no part of a parameter's JSON.
+	// When is the condition under which the parameter is in force; nil means always. It reads other parameters of the
+	// space: see [Space.Active]. It is code, and not part of a parameter's JSON.
 	When *Relation `json:"-"`
 }
 
-// validate reports the first flaw of the parameter's definition. Everything else in this package relies on what it
-// checks: bounds that are finite and in order, and at least one level, none twice.
+// validate reports the first flaw of the parameter's definition. All other code in this package relies on its checks:
+// the bounds are finite and in order, and there is at least one level, without duplicates.
 func (p Param) validate() error {
 	bad := func(format string, args ...any) error {
 		return fmt.Errorf("parameter %q: %s", p.Name, fmt.Sprintf(format, args...))
@@ -75,7 +75,7 @@ func (p Param) validate() error {
 				return bad("bounds and step of an int are whole numbers")
 			}
 			if math.Max(math.Abs(p.Lo), math.Abs(p.Hi)) > 1<<53 {
-				return bad("bounds beyond ±2^53 cannot be told apart")
+				return bad("bounds beyond ±2^53 cannot be distinguished")
 			}
 		}
 	case Ordinal, Categorical, Switch, Permutation:
@@ -125,8 +125,7 @@ func (p Param) LevelNumber(l int) (x float64, ok bool) {
 	return Number(p.Levels[l])
 }
 
-// NumberAt returns the number that a coordinate stands for: itself, or that of the level, and whether it stands for
-// one.
+// NumberAt returns the number of a coordinate: itself, or the number of its level. ok is false if it has no number.
 func (p Param) NumberAt(x float64) (n float64, ok bool) {
 	if p.Numeric() {
 		return x, true
@@ -173,8 +172,8 @@ func (p Param) At(i int64) float64 {
 	return tidy(p.Lo+float64(i)*p.step(), p)
 }
 
-// index returns which value of a countable p is nearest to coordinate x. What lies
-// beyond the bounds is nearest to the first or the last value.
+// index returns the index of the value of a countable p that is nearest to coordinate x. A coordinate beyond the bounds
+// is nearest to the first or the last value.
 func (p Param) index(x float64) int64 {
 	n := p.Count()
 	if !p.Numeric() {
@@ -453,7 +452,7 @@ func Number(text string) (x float64, ok bool) {
 	return x * math.Pow(1024, float64(i+1)), ok
 }
 
-// finiteNumber reads what strconv.ParseFloat takes, without infinities and NaN.
+// finiteNumber parses text as strconv.ParseFloat does, without infinities and NaN.
 func finiteNumber(text string) (float64, bool) {
 	x, err := strconv.ParseFloat(text, 64)
 	return x, err == nil && !math.IsNaN(x) && !math.IsInf(x, 0)

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// MaxOrder is the most levels of a [Permutation]: the number of orders of one more is beyond
-// what a coordinate can tell apart.
+// MaxOrder is the maximal number of levels of a [Permutation]: with one more, a coordinate could not distinguish all
+// orders.
 const MaxOrder = 18
 
 // Order returns the order of the levels that coordinate x of a [Permutation] stands for: the

@@ -12,7 +12,7 @@ type TrialRow struct {
 	Trial Trial
 }
 
-// A Summary is what there is to say about a study without its trials.
+// A Summary summarizes a study without its trials.
 type Summary struct {
 	Study   string
 	Created time.Time
@@ -24,13 +24,13 @@ type Summary struct {
 	Spent   time.Duration   // of the time budget, at the last event
 	First   time.Time       // of the first event, or zero
 	Last    time.Time       // of the last event, or zero
-	// Ended is why the last session ended; "" if it has not said so. A booking, or a decision other
-	// than to run, that comes behind the end leaves it.
+	// Ended is the reason why the last session ended; "" if none is recorded. A booking after the end, or a decision other
+	// than to run, does not change it.
 	Ended string
-	// Steered is what was decided last of "run", "pause" and "stop", see [Steering]; "" if nothing was.
+	// Steered is the latest decision, one of "run", "pause" and "stop", see [StudyCommand]; "" without a decision.
 	Steered  string
 	Priority int           // among studies, as it was steered last
-	Lost     time.Duration // what attempts cost that do not count, see [Booking.Lost]
+	Lost     time.Duration // cost of attempts that do not count, see [AttemptEnd.Lost]
 }
 
 // Trials returns the number of trials in any state.
@@ -46,18 +46,16 @@ func (s Summary) Trials() int64 {
 // beside the events, so that a list is quick. Reading needs no lock. A study
 // that does not exist is an error that matches fs.ErrNotExist.
 type Projector interface {
-	// Trials yields the trials of a study in the order of their IDs: those behind
-	// the ID after, 0 for all, and at most n of them, 0 for all.
+	// Trials yields the trials of a study in the order of their IDs: those behind the ID after, 0 for all, and at most n
+	// of them, 0 for all.
 	//
-	// A trial that was asked is Running since the event, with Value NaN, until it
-	// is told or withdrawn; its first final state stays. One that was withdrawn
-	// has its proposal, its start, the time and the reason of the withdrawal, and
-	// Value +Inf. A trial that is told without having been asked counts too.
+	// A trial that was asked is Running since the event, with Value NaN, until its result or withdrawal; its first final
+	// state stays. A withdrawn trial has its proposal, its start, the time and the reason of the withdrawal, and Value
+	// +Inf. A result of a trial that was never asked counts too.
 	Trials(ctx context.Context, study string, after int64, n int) iter.Seq2[TrialRow, error]
-	// Summary returns the summary of one study. Of equal values, Best is the
-	// trial that was told first.
+	// Summary returns the summary of one study. Among equal values, Best is the trial with the first result.
 	Summary(ctx context.Context, study string) (Summary, error)
-	// Summaries yields those of all studies in lexical order of the names: those
-	// behind the name after, "" for all, and at most n of them, 0 for all.
+	// Summaries yields the summaries of all studies in lexical order of the names: the names behind after, "" for all, and
+	// at most n of them, 0 for all.
 	Summaries(ctx context.Context, after string, n int) iter.Seq2[Summary, error]
 }

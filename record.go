@@ -15,58 +15,56 @@ type Event struct {
 	// with. The other proposals of that Ask have -1. 0 means 1: a record that
 	// was made one proposal at a time.
 	Batch int `json:"batch,omitempty"`
-	// Memo stands with the last proposal of one Ask: what [Resumer.Memo]
-	// returned after it.
+	// Memo belongs to the last proposal of one Ask: the result of [Resumer.Memo] after it.
 	Memo []byte `json:"memo,omitempty"`
-	// Started says that an attempt at a run has begun. It changes no state.
+	// Started records the begin of an attempt at a run. It changes no state.
 	Started *Start `json:"started,omitempty"`
 	Told    *Trial `json:"told,omitempty"`
-	// Checked is a run outside the search, which repeats a configuration to
-	// measure it better. Its ID is that of the trial it repeats.
+	// Checked is a run outside the search, which repeats a configuration to measure it better. Its ID is the ID of the
+	// repeated trial.
 	Checked *Trial `json:"checked,omitempty"`
 	// Race stands with Checked: the run was made to find out which configuration is
 	// best. One without it compares the best with the first.
 	Race bool `json:"race,omitempty"`
 	Cut  *Cut `json:"cut,omitempty"`
-	// Ordered says when a trial is to be run, compared with others that wait.
+	// Ordered is the priority of a trial among the waiting trials.
 	Ordered *Order `json:"ordered,omitempty"`
-	// Withdrawn takes a running trial back: it is [Withdrawn] from here on. That
-	// of a trial which has ended, or was not asked, changes nothing.
+	// Withdrawn takes a running trial back: it is [Withdrawn] from here on. The
+	// withdrawal of a trial that has ended, or was not asked, changes nothing.
 	Withdrawn *Withdrawal `json:"withdrawn,omitempty"`
-	// Booked is the end of an attempt at a run that was made elsewhere, whether it
-	// counts or not. It changes no state: what counts is told or checked after it.
-	Booked *Booking `json:"booked,omitempty"`
-	// Given are configurations that a person wants to be run. The searcher hears of
-	// them at this place; see [Giver].
+	// Booked is the end of a remote attempt at a run, whether it counts or not. It changes no state: the result of a
+	// counted attempt is a later event.
+	Booked *AttemptEnd `json:"booked,omitempty"`
+	// Given are configurations that a person wants to be run. The searcher receives them at this place; see [Enqueuer].
 	Given *Batch `json:"given,omitempty"`
-	// Drifted says that a worker was set aside, or goes on.
+	// Drifted records that a worker was quarantined, or released.
 	Drifted *Drift `json:"drifted,omitempty"`
-	// Redone stands with Checked: the run takes the place of those that a worker made which was
-	// set aside. The searcher hears of it as of an observation, see [Observer].
+	// Redone accompanies Checked: the run replaces the runs of a quarantined worker. The searcher receives it as an
+	// observation, see [Observer].
 	Redone bool `json:"redone,omitempty"`
-	// Steered is what a person decided about the study as a whole.
-	Steered *Steering `json:"steered,omitempty"`
-	Ended   *End      `json:"ended,omitempty"`
+	// Steered is a person's decision about the study as a whole.
+	Steered *StudyCommand `json:"steered,omitempty"`
+	Ended   *End          `json:"ended,omitempty"`
 }
 
 // A Start is the beginning of one attempt at a run.
 type Start struct {
 	RunID
 	Where string `json:"where,omitempty"` // the machine or the queue, for people
-	// Class is the class of machines that Where belongs to, "" where machines are not told apart.
+	// Class is the machine class of Where, "" if machine classes are not distinguished.
 	Class string `json:"class,omitempty"`
 }
 
-// A Booking is the end of one attempt at a run. Of several bookings of one attempt the
-// last holds: one that was taken for lost may come back.
-type Booking struct {
+// An AttemptEnd is the end of one attempt at a run. If an attempt has several bookings, the last holds: an attempt that
+// was taken for lost may come back.
+type AttemptEnd struct {
 	RunID
 	Where string `json:"where,omitempty"`
 	// Why it did not end by itself, such as [WhyLimit]; "" if it did.
 	Why string `json:"why,omitempty"`
-	// Extra says that another attempt at the same run had been booked before and counts.
+	// Extra means that another attempt at the same run was booked before and counts.
 	Extra bool `json:"extra,omitempty"`
-	// Measurement is what is known of it. Its Elapsed is what the attempt cost.
+	// Measurement is the measurement so far. Its Elapsed is the cost of the attempt.
 	Measurement Measurement `json:"measurement"`
 	Reason      string      `json:"reason,omitempty"` // for people
 	// Staged is how long it took to bring the inputs to where the run was made. It is no part of the
@@ -74,11 +72,11 @@ type Booking struct {
 	Staged time.Duration `json:"staged_ns,omitempty"`
 	// Queued is how long it waited in the queue of a batch system. It is no part of the time of the run.
 	Queued time.Duration `json:"queued_ns,omitempty"`
-	// Files is the SHA-256 of the list of what was kept of the run, "" if nothing was. What it names may come
-	// later than the booking, or never.
+	// Files is the SHA-256 of the list of the kept files of the run, "" without any. The files may arrive later than the
+	// booking, or never.
 	Files string `json:"files,omitempty"`
-	// Undo is what earlier bookings of the same attempt have added to the time that was lost,
-	// and which this one takes back. The journal of the study sets it.
+	// Undo is the lost time that earlier bookings of the same attempt added and that this booking takes back. The journal
+	// of the study sets it.
 	Undo time.Duration `json:"undo_ns,omitempty"`
 }
 
@@ -95,7 +93,7 @@ const (
 )
 
 // Counts reports whether the measurement of the attempt is one of its run.
-func (b Booking) Counts() bool {
+func (b AttemptEnd) Counts() bool {
 	switch b.Why {
 	case "", WhyLimit, WhyStop:
 		return !b.Extra
@@ -103,21 +101,21 @@ func (b Booking) Counts() bool {
 	return false
 }
 
-// Lost returns what the booking adds to the time that attempts cost which do not count. It may
-// be negative: one that was taken for lost has come back.
-func (b Booking) Lost() time.Duration {
+// Lost returns the change of the time of uncounted attempts by the booking. It is negative if an attempt that was taken
+// for lost has come back.
+func (b AttemptEnd) Lost() time.Duration {
 	if b.Counts() {
 		return -b.Undo
 	}
 	return b.Measurement.Elapsed - b.Undo
 }
 
-// A Drift is what is on record of a worker whose measurements have left those of its class. What it
-// ran since then does not count, and it takes nothing more until a person has it go on.
+// A Drift is the record of a worker whose measurements have drifted from its class. Its runs since then do not count,
+// and it takes no more runs until a person releases it.
 type Drift struct {
 	Where string    `json:"where"`
 	Class string    `json:"class,omitempty"`
-	Ratio float64   `json:"ratio,omitempty"` // of its values to those of its class
+	Ratio float64   `json:"ratio,omitempty"` // of its values to the values of its class
 	Since time.Time `json:"since,omitzero"`  // when the first run began that does not count
 	// Trials are those that are run again.
 	Trials []int64 `json:"trials,omitempty"`
@@ -135,8 +133,8 @@ type Batch struct {
 	Restores []int64 `json:"restores,omitempty"`
 }
 
-// A Steering is a decision about a study that a server runs.
-type Steering struct {
+// A StudyCommand is a decision about a study that a server runs.
+type StudyCommand struct {
 	// Do is "run", "pause", "stop", "priority" or "budget". A study runs on a server, or
 	// goes on, since "run"; it is let alone since "pause"; it is over since "stop".
 	Do       string `json:"do"`
@@ -170,8 +168,8 @@ type End struct {
 	// to the best value, that would have been worth it.
 	Why  string  `json:"why,omitempty"`
 	Gain float64 `json:"gain,omitempty"`
-	// Short says why fewer runs than were wanted compare the best with the first
-	// configuration; "" if none lacks.
+	// Short is the reason why fewer runs than requested compare the best with the first configuration; "" if all were
+	// made.
 	Short string `json:"short,omitempty"`
 }
 
@@ -187,7 +185,7 @@ type Store interface {
 	// Create makes a study with no events. It returns an error that matches
 	// fs.ErrExist if there is one of that name.
 	Create(ctx context.Context, study string, spec []byte) error
-	// Spec returns what Create was given.
+	// Spec returns the specification that was passed to Create.
 	Spec(ctx context.Context, study string) ([]byte, error)
 	// Studies yields the names in lexical order.
 	Studies(ctx context.Context) iter.Seq2[string, error]
@@ -206,7 +204,7 @@ type Store interface {
 	Events(ctx context.Context, study string, after Position) iter.Seq2[Event, error]
 }
 
-// ErrConflict says that somebody else has written to the record of a study.
+// ErrConflict means that another process has written to the record of a study.
 var ErrConflict = Errorf(ClassConflict, "the record has moved on")
 
 // A Remover is a Store that can forget a study and its events.
@@ -222,10 +220,10 @@ type Locker interface {
 	Lock(ctx context.Context, study string) (release func() error, err error)
 }
 
-// ErrLocked says that a study is being run by somebody else.
+// ErrLocked means that another process is running the study.
 var ErrLocked = Errorf(ClassLocked, "study is in use")
 
-// A Watcher is a Store that tells of events as they come.
+// A Watcher is a Store that reports events as they are appended.
 type Watcher interface {
 	// Watch yields the events behind a position, and goes on with those that are
 	// appended, by other processes too, within about a second. It ends when ctx
@@ -234,21 +232,20 @@ type Watcher interface {
 	Watch(ctx context.Context, study string, after Position) iter.Seq2[Event, error]
 }
 
-// A Leaser is a Store that makes one process the owner of a study for as long as
-// it says that it lives, and tells it if it no longer is.
+// A Leaser is a Store that makes one process the owner of a study as long as the process renews its lease, and notifies
+// it of a loss.
 type Leaser interface {
-	// Lease returns ErrLocked, wrapped with who holds it, if there is a lease or
-	// a lock on the study. The study need not exist yet. holder says who asks,
-	// for people. A lease that is not renewed within ttl, which must be positive,
-	// is lost; so is one whose process ends.
+	// Lease returns ErrLocked, wrapped with the name of the holder, if a lease or a lock on the study exists. The study
+	// need not exist yet. holder names the caller, for people. A lease that is not renewed within ttl, which must be
+	// positive, is lost; so is a lease whose process ends.
 	Lease(ctx context.Context, study, holder string, ttl time.Duration) (Lease, error)
 }
 
 // A Lease is the right to write to a study, for a while. It is safe for
 // concurrent use.
 type Lease interface {
-	// Fence returns a number greater than that of every earlier lease of the
-	// study, so that what an earlier holder sends late can be told.
+	// Fence returns a number greater than that of every earlier lease of the study. It identifies late messages of an
+	// earlier holder.
 	Fence() int64
 	// Lost is closed once the lease is lost: at the latest ttl after the last
 	// Renew, as the holder's clock has it, and before anybody else gets one.

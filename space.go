@@ -15,30 +15,28 @@ import (
 type Relation struct {
 	Text   string // as the user wrote it
 	Params []int  // indices of the parameters it depends on, none twice
-	// Holds reports whether c satisfies the relation. It reads no coordinate
-	// but those of Params, and is safe for concurrent use.
+	// Holds reports whether c satisfies the relation. It reads only the coordinates of Params, and is safe for concurrent
+	// use.
 	Holds func(c Config) bool
 }
 
 // ErrEmpty is returned when no configuration is admissible.
 var ErrEmpty = Errorf(ClassUsage, "no configuration is admissible")
 
-// A Space is an ordered list of parameters, the relations between them, or in
-// place of both an explicit list of the admissible configurations. It is
-// immutable and safe for concurrent use. Make one with [NewSpace] or [NewList].
+// A Space is an ordered list of parameters, the relations between them, or in place of both an explicit list of the
+// admissible configurations. It is immutable and safe for concurrent use. Make one with [NewSpace] or [NewList].
 //
-// A parameter may have a condition, [Param.When]. Where it is not in force its coordinate is at
-// rest, see [Space.Active], and a relation that reads it says nothing.
+// A parameter may have a condition, [Param.When]. While the parameter is not in force, its coordinate is at rest, see
+// [Space.Active], and a relation that reads it does not apply.
 //
-// Relations and conditions split the parameters into independent groups: two parameters that
-// appear in one are in the same group. The admissible tuples of a countable group are found
-// once and held with what they share, so that the size of the space is exact and draws need no
-// rejection, unless there are too many to visit.
+// Relations and conditions split the parameters into independent groups: two parameters that appear in one are in the
+// same group. The admissible tuples of a countable group are found once and stored in a shared form, so that the size
+// of the space is exact and draws need no rejection, unless there are too many to visit.
 type Space struct {
 	Params    []Param
 	Relations []Relation
 
-	order []int     // of parameters, each behind what its condition reads; nil without conditions
+	order []int     // of parameters, each behind those its condition reads; nil without conditions
 	rest  []float64 // their coordinates at rest, if there are conditions
 
 	list   *listing // the admissible configurations, or nil
@@ -51,8 +49,8 @@ type Space struct {
 // and one that matches [ErrEmpty] if no configuration is admissible, or if the
 // relations are so narrow that none was found in 2^20 draws.
 func NewSpace(params []Param, relations ...Relation) (*Space, error) {
-	s := &Space{Params: slices.Clone(params), Relations: slices.Clone(relations)}
-	if err := s.checkParams(); err != nil {
+	s, err := newSpace(params, relations)
+	if err != nil {
 		return nil, err
 	}
 	if err := s.makeGroups(); err != nil {
@@ -70,8 +68,8 @@ func NewSpace(params []Param, relations ...Relation) (*Space, error) {
 // configuration has a coordinate that its parameter does not have, and one that
 // matches [ErrEmpty] if none is left.
 func NewList(params []Param, configs []Config, relations ...Relation) (*Space, error) {
-	s := &Space{Params: slices.Clone(params), Relations: slices.Clone(relations)}
-	if err := s.checkParams(); err != nil {
+	s, err := newSpace(params, relations)
+	if err != nil {
 		return nil, err
 	}
 	l := newLister(len(configs), len(params))
@@ -93,14 +91,23 @@ func NewList(params []Param, configs []Config, relations ...Relation) (*Space, e
 	return s, nil
 }
 
-// checkParams returns the first flaw of the parameters, or of what the relations say
-// that they depend on. That a relation reads nothing else cannot be checked.
-func (s *Space) checkParams() error {
-	if len(s.Params) == 0 {
+// newSpace returns a space that has neither groups nor a list yet.
+func newSpace(params []Param, relations []Relation) (*Space, error) {
+	if err := checkParams(params, relations); err != nil {
+		return nil, err
+	}
+	s := &Space{Params: slices.Clone(params), Relations: slices.Clone(relations)}
+	return s, s.makeOrder()
+}
+
+// checkParams returns the first flaw of the parameters, or of the declared dependencies of the relations. It cannot
+// check that a relation reads nothing else.
+func checkParams(params []Param, relations []Relation) error {
+	if len(params) == 0 {
 		return errors.New("a space needs at least one parameter")
 	}
 	seen := map[string]bool{}
-	for _, p := range s.Params {
+	for _, p := range params {
 		if err := p.validate(); err != nil {
 			return err
 		}
@@ -109,14 +116,14 @@ func (s *Space) checkParams() error {
 		}
 		seen[p.Name] = true
 	}
-	for _, r := range s.Relations {
+	for _, r := range relations {
 		for _, i := range r.Params {
-			if i < 0 || i >= len(s.Params) {
-				return fmt.Errorf("relation %q depends on parameter %d of %d", r.Text, i, len(s.Params))
+			if i < 0 || i >= len(params) {
+				return fmt.Errorf("relation %q depends on parameter %d of %d", r.Text, i, len(params))
 			}
 		}
 	}
-	return s.makeOrder()
+	return nil
 }
 
 // Dim returns the number of parameters.
@@ -173,9 +180,9 @@ func (s *Space) All() iter.Seq[Config] {
 	}
 }
 
-// Check returns nil if c is admissible, else an error that says why not: the number of
-// coordinates, the first that is no value of its parameter, the first relation that
-// is broken, or that c is not listed. [Space.Contains] is quicker.
+// Check returns nil if c is admissible, else an error with the reason: the number of coordinates, the first coordinate
+// that is not a value of its parameter, the first broken relation, or that c is not listed. [Space.Contains] is
+// quicker.
 func (s *Space) Check(c Config) error {
 	if err := s.checkCoords(c); err != nil {
 		return err
@@ -231,12 +238,11 @@ func (s *Space) broken(c Config) int {
 	return slices.IndexFunc(s.Relations, func(r Relation) bool { return s.says(&r, c) && !r.Holds(c) })
 }
 
-// Draw returns a configuration drawn from the admissible ones: free parameters uniformly on
-// their search scale, each related group of at most 2^20 tuples uniformly over those, each other
-// one as its parameters on their scales, given that the tuple is admissible. A parameter with a
-// condition is drawn where it is in force: what is in force seldom is not drawn more often for
-// having many values. ok is false only if rejection found none in 2^20
-// draws, which [NewSpace] makes unlikely.
+// Draw returns a configuration drawn from the admissible ones. Free parameters are drawn uniformly on their search
+// scale, each related group of at most 2^20 tuples uniformly over its tuples, and each other group as its parameters on
+// their scales, given that the tuple is admissible. A parameter with a condition is drawn only if it is in force: a
+// parameter that is seldom in force is not drawn more often for having many values. ok is false only if rejection found
+// no configuration in 2^20 draws, which [NewSpace] makes unlikely.
 func (s *Space) Draw(rng *rand.Rand) (c Config, ok bool) {
 	if s.list != nil {
 		return s.list.at(rng.IntN(s.list.n)), true
@@ -250,7 +256,7 @@ func (s *Space) Draw(rng *rand.Rand) (c Config, ok bool) {
 	return c, true
 }
 
-// Text returns c for people and logs: "level=3 threads=2". What is not in force is left out.
+// Text returns c for people and logs: "level=3 threads=2". Parameters that are not in force are left out.
 func (s *Space) Text(c Config) string {
 	var b strings.Builder
 	for i, p := range s.Params {

@@ -10,9 +10,8 @@ import (
 // maxLastLine is how much of a line of a program's last words is quoted, in runes.
 const maxLastLine = 160
 
-// LastLine returns the last line of a program's output that is not blank, for people to
-// read: without control characters, valid UTF-8, and of at most 160 runes, where "…"
-// stands for the rest. It is "" if there is none.
+// LastLine returns the last line of a program's output that is not blank, for people to read: without control
+// characters, valid UTF-8, and of at most 160 runes, where "…" stands for the rest. It is "" without such a line.
 func LastLine(output []byte) string {
 	if lines := LastLines(output, 1); len(lines) > 0 {
 		return lines[0]

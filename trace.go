@@ -21,8 +21,8 @@ type TracePoint struct {
 	Level float64       `json:"level"`
 }
 
-// Check returns what is wrong with a trace, and the index of the point at fault, -1 for the whole.
-// The first point is at 0, the others come one after the other, and levels are finite.
+// Check returns the flaw of a trace, and the index of the point at fault, -1 for the whole. The first point is at 0,
+// the times of the others increase, and levels are finite.
 func (t Trace) Check() (point int, err error) {
 	if len(t.Points) == 0 {
 		return -1, fmt.Errorf("a trace without a level")
@@ -30,7 +30,7 @@ func (t Trace) Check() (point int, err error) {
 	for i, p := range t.Points {
 		switch {
 		case i == 0 && p.At != 0:
-			return i, fmt.Errorf("the first level is that of second 0, not of second %g", p.At.Seconds())
+			return i, fmt.Errorf("the first level is at second %g, not at second 0", p.At.Seconds())
 		case i > 0 && p.At <= t.Points[i-1].At:
 			return i, fmt.Errorf("second %g does not come after second %g", p.At.Seconds(), t.Points[i-1].At.Seconds())
 		case math.IsNaN(p.Level) || math.IsInf(p.Level, 0):
@@ -64,8 +64,8 @@ func (t Trace) Level(at time.Duration) (level float64, until time.Duration) {
 	return t.Points[i].Level, -1
 }
 
-// Mean returns the time-weighted mean level: over one round of a trace that begins again, else up
-// to its last point, whose level holds for nobody knows how long. A single point is its mean.
+// Mean returns the time-weighted mean level: over one round of a repeating trace, else up to its last point, since the
+// duration of the last level is unknown. A single point is its mean.
 func (t Trace) Mean() float64 {
 	over := t.Points[len(t.Points)-1].At
 	if t.Every > 0 {

@@ -77,7 +77,7 @@ func TestTraceCheck(t *testing.T) {
 		want  string
 	}{
 		{traceOf(0), -1, "without a level"},
-		{traceOf(0, 1, 5), 0, "second 0, not of second 1"},
+		{traceOf(0, 1, 5), 0, "second 1, not at second 0"},
 		{traceOf(0, 0, 5, 2, 6, 2, 7), 2, "second 2 does not come after second 2"},
 		{traceOf(0, 0, 5, 2, math.NaN()), 1, "not finite"},
 		{traceOf(2*time.Second, 0, 5, 2, 6), -1, "before its last level"},

@@ -9,36 +9,34 @@ import (
 	"time"
 )
 
-// A Measurement is what passive instrumentation saw of one run, so far.
-// All metrics are in base units: seconds, bytes, joules, watts.
+// A Measurement is the passive instrumentation of one run, so far. All metrics are in base units: seconds, bytes,
+// joules, watts.
 type Measurement struct {
 	// Began is when the run left the queue, from where its limit counts; zero if
 	// it did not wait in one.
 	Began time.Time `json:"began,omitzero"`
-	// Where is the worker that made the run and Class its class of machines, both "" for a run on
-	// the machine of the loop. Whoever carries runs to workers sets them.
+	// Where is the worker that made the run and Class its class of machines, both "" for a run on the machine of the loop.
+	// The code that carries runs to workers sets them.
 	Where    string             `json:"where,omitempty"`
 	Class    string             `json:"class,omitempty"`
 	Elapsed  time.Duration      `json:"elapsed_ns"`
 	ExitCode int                `json:"exit_code"`        // 128+n if signal n ended the run
 	Signal   string             `json:"signal,omitempty"` // the signal that ended the run, or ""
 	Metrics  map[string]float64 `json:"metrics,omitempty"`
-	// Curve is what the run has reported of the metric that it is followed by; nil if there is none.
+	// Curve is the reported series of the metric that the run is followed by; nil without reports.
 	Curve *Curve `json:"curve,omitempty"`
-	// Missing says why a metric that the run should have reported was not
-	// measured.
+	// Missing is the reason, for each metric that the run should have reported, why it was not measured.
 	Missing map[string]string `json:"missing,omitempty"`
-	// Failure says what failed of a run, or around it; nil if nothing did but, it may be,
-	// the program, whose ExitCode tells.
+	// Failure is the failure of a run, or around it; nil if nothing failed except possibly the program itself: see
+	// ExitCode.
 	Failure *Failure `json:"failure,omitempty"`
-	// Stdout and Stderr are what was kept of the output; see the runner for
-	// its cap and the mark of a cut. They are not part of the record, nor of the
-	// JSON: whoever sends a measurement sends what is wanted of them beside it.
+	// Stdout and Stderr are the kept output; see the runner for its cap and the mark of a cut. They are not part of the
+	// record or the JSON: the sender of a measurement sends the needed output separately.
 	Stdout, Stderr []byte `json:"-"`
 }
 
-// A Failure says at which step a run failed, and the last that was heard of it. It is for
-// people: what a program prints is data, and never read back.
+// A Failure names the step at which a run failed, and holds the last output. It is for people: the output of a program
+// is data, and never read back.
 type Failure struct {
 	Step   string   `json:"step"`             // "prepare", "run", "cleanup", ...: see run.WithHooks
 	Reason string   `json:"reason"`           // in one line
@@ -48,8 +46,8 @@ type Failure struct {
 // maxOutput is how many lines of each stream a [Failure] has.
 const maxOutput = 8
 
-// NewFailure returns a Failure with the last lines of what was printed: those of the output,
-// then those of the error output, which most often say what is wrong.
+// NewFailure returns a Failure with the last lines of the output, followed by the last lines of the error output, which
+// most often contain the cause.
 func NewFailure(step, reason string, stdout, stderr []byte) *Failure {
 	lines := append(LastLines(stdout, maxOutput), LastLines(stderr, maxOutput)...)
 	return &Failure{Step: step, Reason: reason, Output: lines}
@@ -139,16 +137,16 @@ type Proposal struct {
 type Trial struct {
 	Proposal
 	State State
-	// Value is the objective, which is minimized; see [Goal.Value] for the
-	// sign of a maximized metric, and State for what it means.
+	// Value is the objective, which is minimized; see [Goal.Value] for the sign of a maximized metric, and State for its
+	// meaning.
 	Value float64
-	// Values are those of all objectives of a goal with several, to be minimized, Value the
-	// first of them; nil if there is one objective, or no value. They follow from Measurement and
-	// the goal, and are no part of the record: search.Values sets them for a Searcher.
+	// Values are the values of all objectives of a goal with several, to be minimized, with Value as the first; nil with
+	// one objective, or without a value. They follow from Measurement and the goal, and are not part of the record:
+	// search.Values sets them for a Searcher.
 	Values      []float64
 	Measurement Measurement
 	Reason      string    // why the trial was stopped, failed or is infeasible, for people
-	Decision    *Decision // what an early stop, or an audit, was decided on; nil otherwise
+	Decision    *Decision // the basis of an early stop, or of an audit; nil otherwise
 	Attempts    int       // runs it took; more than 1 if the outcome of some is unknown
 	Started     time.Time
 	Ended       time.Time
@@ -204,19 +202,19 @@ func Finite(x float64) *float64 {
 	return &x
 }
 
-// A Decision says whether to stop a running trial, and why.
+// A Decision is whether to stop a running trial, and why.
 type Decision struct {
 	Stop bool
-	// Audited says that the rule would stop the trial, and lets it go on to its end, to
-	// show whether that were right. Then Stop is false.
+	// Audited means that the rule would stop the trial, but lets it continue to its end, to check the decision. Then Stop
+	// is false.
 	Audited bool
 	Reason  string
 	// Predicted is the predicted final value, or NaN if the rule predicts none.
 	Predicted float64
 	// At is how long the trial had run when the decision was made; set by the loop.
 	At time.Duration
-	// Last says that the value of the stopped trial is the last that it had reported of a metric that may fall
-	// again: it is no bound of the true value, which is predicted to be no better than the best of the time.
+	// Last means that the value of the stopped trial is the last report of a metric that may fall again: it is not a bound
+	// of the true value, which is predicted to be no better than the best of the time.
 	Last bool
 }
 
@@ -247,8 +245,8 @@ func (d *Decision) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Best returns the trial that ran to the end within the limits (State Done)
-// with the least value; the earliest of equals. ok is false if there is none.
+// Best returns the trial that ran to the end within the limits (State Done) with the least value; the earliest of
+// equals. ok is false if no such trial exists.
 func Best(trials []Trial) (best Trial, ok bool) {
 	best.Value = math.Inf(1)
 	for _, t := range trials {
@@ -297,8 +295,8 @@ func Front(points [][]float64) []int {
 // ([Job.Limit]).
 var ErrLimit = errors.New("time limit reached")
 
-// LastWords returns ": " and the last line of a run's error output, or of its output if that is empty; "" if
-// both are. Programs most often say last what ended them.
+// LastWords returns ": " and the last line of a run's error output, or of its output if the error output is empty; ""
+// if both are. Programs most often print the cause of their end last.
 func (m Measurement) LastWords() string {
 	for _, output := range [][]byte{m.Stderr, m.Stdout} {
 		if line := LastLine(output); line != "" {

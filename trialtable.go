@@ -12,13 +12,13 @@ import (
 // A Line is a trial as tables and charts show it.
 type Line struct {
 	ID        int64
-	Config    Config // shared with the event; it stays that of the proposal
+	Config    Config // shared with the event; equal to that of the proposal
 	State     State
-	Nth       int32         // in the order in which trials were told, from 1; 0 of one that was not told
-	Value     float64       // as it is minimized; NaN if there is none
+	Nth       int32         // place in the order of results, from 1; 0 without a result
+	Value     float64       // as it is minimized; NaN without a value
 	Elapsed   time.Duration // of its run
-	Spent     float64       // of the time budget when it was told, in seconds; NaN before
-	Predicted float64       // what the stopping rule expected, as it is minimized; NaN if it expected nothing
+	Spent     float64       // time budget used at its result, in seconds; NaN before
+	Predicted float64       // expected by the stopping rule, as it is minimized; NaN without a prediction
 	Reason    string
 	Started   int64 // Unix time in ms
 	Ended     int64 // likewise; means nothing until the state is final
@@ -30,15 +30,15 @@ type Line struct {
 type Repeat struct {
 	Trial   int64 // that it repeats
 	State   State
-	Value   float64 // as it is minimized; NaN if there is none
+	Value   float64 // as it is minimized; NaN without a value
 	Elapsed time.Duration
 	Reason  string
 	Race    bool
 	At      time.Time // of the event
 }
 
-// A Table is what the events of a study come to, trial by trial, in memory. It goes on with each event that is
-// appended, so that a study that is looked at again and again is read once. It is not safe for concurrent use.
+// A Table is the state of each trial of a study, built from its events, in memory. It advances with each appended
+// event, so that a study that is read repeatedly is read from the store once. It is not safe for concurrent use.
 type Table struct {
 	Params  []Param
 	Goal    Goal

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// A CarrierTicket is the type of a ticket of package queue, which this package does not
-// know: what a carrier brings to workers.
+// A CarrierTicket is the constraint of a ticket of package queue, which this package does not import: the message of a
+// carrier to workers.
 type CarrierTicket interface {
 	comparable
 	~struct {
@@ -36,22 +36,21 @@ type Carrier[T any, D CarrierDelivery[T]] interface {
 	Take(ctx context.Context, apps []string, class string) (D, error)
 }
 
-// CarrierOptions say what is known of a carrier.
+// CarrierOptions describe a carrier.
 type CarrierOptions struct {
 	// Lease is how long the carriers of the test lease a ticket. It must be set: the
 	// suite waits for some leases.
 	Lease time.Duration
 	// Slow is how long a ticket may take to a worker who waits for it; 0 means 5 s.
 	Slow time.Duration
-	// Bubble says that the carrier does without the outside world, so that it can be
-	// tested in simulated time (package testing/synctest).
+	// Bubble means that the carrier needs nothing outside the process, so that it can be tested in simulated time (package
+	// testing/synctest).
 	Bubble bool
 }
 
-// TestCarrier checks the contract of a carrier of tickets, as it is when nothing fails. A
-// carrier may lose, repeat, delay and reorder tickets when something does, which whoever
-// uses one must bear: the simulator of package queue shows that a Fleet does. newCarrier
-// returns one without tickets, and ends it with t.Cleanup.
+// TestCarrier checks the contract of a carrier of tickets without failures. During failures a carrier may lose, repeat,
+// delay and reorder tickets, and its callers must tolerate this: the simulator of package queue shows that a Fleet
+// does. newCarrier returns a carrier without tickets, and ends it with t.Cleanup.
 func TestCarrier[T CarrierTicket, D CarrierDelivery[T]](
 	t *testing.T, newCarrier func(t *testing.T) Carrier[T, D], opts CarrierOptions,
 ) {
@@ -84,7 +83,7 @@ type lease struct {
 	renew, done func(context.Context) error
 }
 
-// A carrierBench is what one rule is checked with: a carrier of any type.
+// A carrierBench is the environment of one rule: a carrier of any type.
 type carrierBench struct {
 	CarrierOptions
 	ctx   context.Context
@@ -143,8 +142,8 @@ func (b *carrierBench) none(within time.Duration, class string, apps ...string) 
 	return nil
 }
 
-// deep returns an error unless so many tickets of an application wait or are leased. A
-// carrier may take a moment to count them.
+// deep returns an error unless the wanted number of an application's tickets wait or are leased. A carrier may take a
+// moment to count them.
 func (b *carrierBench) deep(app string, want int) error {
 	for deadline := time.Now().Add(b.Slow); ; time.Sleep(b.Slow / 100) {
 		n, err := b.depth(b.ctx, app)

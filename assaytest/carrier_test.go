@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/assay-run/assay/queue"
+	"github.com/assay-run/assay/internal/queue"
 )
 
 // flawedCarrier is a carrier in memory with one flaw.

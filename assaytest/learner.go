@@ -13,13 +13,12 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// LearnerOptions say what a learner cannot be held to, and what it can do
-// beyond the contract. The zero value is a learner that fits a single example
-// and refuses censored ones.
+// LearnerOptions describe the limits of a learner, and its abilities beyond the contract. The zero value is a learner
+// that fits a single example and refuses censored ones.
 type LearnerOptions struct {
 	// Least is how many examples Fit needs: fewer are assay.ErrTooFew. 0 means 1.
 	Least int
-	// Censored says that the learner uses censored examples.
+	// Censored means that the learner uses censored examples.
 	Censored bool
 	// Tolerance is how far, relative to it, the prediction may be from an
 	// outcome that all examples share. 0 means 1e-9.
@@ -72,7 +71,7 @@ var learnerRules = []learnerRule{
 	{"Ragged", "rows of different lengths panic", checkRagged},
 	{"Deterministic", "equal learners fit equal predictors to equal data", checkDeterministic},
 	{"Concurrent", "a Predictor is safe for concurrent use", checkConcurrent},
-	{"Batch", "PredictBatch gives what Predict gives", checkBatch},
+	{"Batch", "PredictBatch returns the predictions of Predict", checkBatch},
 	{"Constant", "where all outcomes are equal, so is every prediction", checkConstant},
 	{"Wide", "features may outnumber the examples", checkWide},
 	{"OneExample", "one example is enough, or too few", checkOneExample},
@@ -397,7 +396,7 @@ func checkBatch(newLearner func() assay.Learner, _ LearnerOptions) error {
 	}
 	for _, n := range []int{0, 1, 2, 3, 4, 5, 7, 8, 9, 31, 64, len(X)} {
 		for _, from := range []int{0, len(X) - n} {
-			got := slices.Repeat([]assay.Prediction{{Mean: -1, Std: -1}}, n) // what it held is no matter
+			got := slices.Repeat([]assay.Prediction{{Mean: -1, Std: -1}}, n) // its old content does not matter
 			b.PredictBatch(X[from:from+n], got)
 			if err := samePredictions(want[from:from+n], got); err != nil {
 				return fmt.Errorf("a batch of %d: %w", n, err)

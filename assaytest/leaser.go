@@ -18,10 +18,10 @@ type LeasedStore interface {
 	assay.Leaser
 }
 
-// LeaserOptions says what else a Leaser promises.
+// LeaserOptions describe further promises of a Leaser.
 type LeaserOptions struct {
-	// Bubble says that the store does without the outside world, so that it can
-	// be tested in simulated time (package testing/synctest).
+	// Bubble means that the store needs nothing outside the process, so that it can be tested in simulated time (package
+	// testing/synctest).
 	Bubble bool
 }
 
@@ -32,7 +32,7 @@ func TestLeaser(t *testing.T, newStore func(t *testing.T) LeasedStore, opts Leas
 		name, rule string
 		run        func(t *testing.T, s LeasedStore)
 	}{
-		{"Owner", "a study has one lease at a time; who asks for another hears who has it", testLeaseOwner},
+		{"Owner", "a study has one lease at a time; the error of a second request names the owner", testLeaseOwner},
 		{"Fence", "each lease of a study has a greater fence than the one before", testLeaseFence},
 		{"Expires", "a lease that is not renewed is lost, and then another can have the study", testLeaseExpires},
 		{"Renew", "a lease that is renewed is not lost", testLeaseRenew},
@@ -54,7 +54,7 @@ func TestLeaser(t *testing.T, newStore func(t *testing.T) LeasedStore, opts Leas
 	}
 }
 
-// mustLease returns a lease of a study, which nobody has.
+// mustLease returns a lease of a study without a holder.
 func mustLease(t *testing.T, s LeasedStore, study string, ttl time.Duration) assay.Lease {
 	t.Helper()
 	l, err := s.Lease(t.Context(), study, "somebody", ttl)
@@ -80,7 +80,7 @@ func checkTaken(t *testing.T, s LeasedStore, study string) {
 	}
 }
 
-// checkHeld fails unless a store that can tell who holds a study says so.
+// checkHeld fails unless a store that knows the holder of a study reports it.
 func checkHeld(t *testing.T, s LeasedStore, study, by string) {
 	t.Helper()
 	of, ok := s.(interface {
@@ -150,7 +150,7 @@ func testLeaseExpires(t *testing.T, s LeasedStore) {
 	}
 	var l assay.Lease
 	var err error
-	for range 100 { // the holder hears of it first
+	for range 100 { // the holder learns of it first
 		if l, err = s.Lease(t.Context(), "a", "another", time.Hour); err == nil {
 			break
 		}

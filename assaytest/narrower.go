@@ -21,7 +21,7 @@ func TestNarrower(t *testing.T, newSearcher func(*assay.Space) assay.Searcher, o
 
 var narrowerCases = []searcherCase{
 	{
-		"Limited", "no proposal outside of the limit, whatever was proposed before; it can still be told",
+		"Limited", "no proposal is outside of the limit; earlier proposals still take results",
 		narrowerLimited,
 	},
 	{"FromTheStart", "a limit may come before the first Ask", narrowerFromTheStart},
@@ -134,7 +134,7 @@ func (r *narrowerRun) lift() {
 	narrower(r.s).Narrow(nil)
 }
 
-// within asks for n and checks that what comes is within the limit.
+// within asks for n proposals and checks that the returned ones are within the limit.
 func (r *narrowerRun) within(n int) error {
 	from := len(r.proposals)
 	if err := r.ask(n); err != nil {
@@ -151,7 +151,7 @@ func (r *narrowerRun) within(n int) error {
 	return nil
 }
 
-// tellAll tells what is outstanding, last first.
+// tellAll passes all outstanding trials to Tell, last first.
 func (r *narrowerRun) tellAll() error {
 	for len(r.outstanding) > 0 {
 		if err := r.tell(len(r.outstanding)-1, r.finished); err != nil {
@@ -161,8 +161,7 @@ func (r *narrowerRun) tellAll() error {
 	return nil
 }
 
-// rounds asks for batch proposals and tells all but the last of them, n times
-// or until the searcher is done.
+// rounds asks for batch proposals and reports all but the last of them, n times or until the searcher is done.
 func (r *narrowerRun) rounds(n, batch int) error {
 	for range n {
 		if err := r.within(batch); err != nil || r.done {
@@ -247,7 +246,7 @@ func narrowerReplaced(b searcherBench) error {
 	if n := b.space.Size().N; !b.opts.Exhausts || n == 0 || n > maxExhausted {
 		return nil
 	}
-	// Of a limit that takes the place of a disjoint one there is something left.
+	// A limit that replaces a disjoint one leaves some configurations.
 	for i, l := range limits[1:] {
 		r, err := b.startNarrower()
 		if err != nil {
@@ -287,7 +286,7 @@ func narrowerLifted(b searcherBench) error {
 	})
 }
 
-// exhaust asks and tells until the searcher is done; twice, as ErrDone is to stay.
+// exhaust runs the searcher until it is done, and asks it once more, because ErrDone must stay.
 func (r *narrowerRun) exhaust(batch int) error {
 	n := int(r.space.Size().N)
 	for calls := 0; !r.done; calls++ {

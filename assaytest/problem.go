@@ -67,9 +67,8 @@ func Valley() Problem {
 	}
 }
 
-// Interaction is deceptive: which level of one category is good depends on
-// that of the other, and the best pair, 1, hides among pairs that are bad on
-// average. A switch and an ordered parameter scale the result.
+// Interaction is deceptive: the good level of one category depends on the level of the other, and the best pair, 1,
+// hides among pairs that are bad on average. A switch and an ordered parameter scale the result.
 func Interaction() Problem {
 	space := must(assay.NewSpace([]assay.Param{
 		{Name: "solver", Kind: assay.Categorical, Levels: []string{"cg", "gmres", "lu", "multigrid"}},

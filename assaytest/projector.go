@@ -28,8 +28,8 @@ func TestProjector(t *testing.T, newStore func(t *testing.T) ProjectingStore) {
 		name, rule string
 		run        func(t *testing.T, s ProjectingStore)
 	}{
-		{"Random", "the projection is the one that is made from all events, whatever they are", testProjectionRandom},
-		{"Known", "a trial is running until it is told or withdrawn; its first final state stays", testProjectionKnown},
+		{"Random", "the projection equals the one computed from all events, for any events", testProjectionRandom},
+		{"Known", "a trial is running until its result or withdrawal; its first final state stays", testProjectionKnown},
 		{"Trials", "Trials begins behind an ID and ends after n", testProjectionTrials},
 		{"Summaries", "Summaries begins behind a name and ends after n", testProjectionSummaries},
 		{"NotExist", "a study that does not exist is an error that matches fs.ErrNotExist", testProjectionNotExist},
@@ -44,7 +44,7 @@ func TestProjector(t *testing.T, newStore func(t *testing.T) ProjectingStore) {
 	}
 }
 
-// projected is what the events of a study say: the contract once more, in the plainest words.
+// projected is the expected projection of a study's events: a second, simpler implementation of the contract.
 type projected struct {
 	sum  assay.Summary
 	rows map[int64]assay.TrialRow
@@ -107,7 +107,7 @@ func (p *projected) set(t assay.Trial) {
 	}
 }
 
-// check fails unless the store says the same.
+// check fails unless the store returns the same projection.
 func (p projected) check(t *testing.T, s ProjectingStore) {
 	t.Helper()
 	study := p.sum.Study
@@ -121,8 +121,8 @@ func (p projected) check(t *testing.T, s ProjectingStore) {
 	for _, row := range rows {
 		trials = append(trials, row.Trial)
 	}
-	// What the root package says about the same trials. Of equal values the
-	// earlier told counts here, the earlier in the list there.
+	// The result of the root package for the same trials. Ties go to the trial with the first result here, and to the
+	// first in the list there.
 	best, ok := assay.Best(trials)
 	if ok != (got.Best != 0) || ok && got.Value != best.Value {
 		t.Errorf("study %q: best: got %d with %v, want %d with %v", study, got.Best, got.Value, best.ID, best.Value)
@@ -174,8 +174,8 @@ func checkRows(t *testing.T, what string, got, want []assay.TrialRow) {
 	}
 }
 
-// randomEvent returns an event of a few trials, in any order: asked twice, told
-// before it is asked, told or withdrawn after the end.
+// randomEvent returns an event of a few trials, in any order: asked twice, ended before it is asked, ended or withdrawn
+// after the end.
 func randomEvent(rng *rand.Rand) assay.Event {
 	id := 1 + rng.Int64N(8)
 	e := askedEvent(id)

@@ -10,9 +10,9 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// TestResumer checks what an [assay.Resumer], or one that newSearcher wraps, promises
-// beyond [TestSearcher], of which it is a part: a long run with interruptions in the
-// spaces of the suite. It fails for a searcher that is none.
+// TestResumer checks the promises of an [assay.Resumer], or of one that newSearcher wraps, beyond [TestSearcher], of
+// which it is a part: a long run with interruptions in the spaces of the suite. It fails for a searcher that is no
+// Resumer.
 func TestResumer(t *testing.T, newSearcher func(*assay.Space) assay.Searcher, opts SearcherOptions) {
 	t.Helper()
 	testSearcherCases(t, append([]searcherCase{{"Resumer", "it is an assay.Resumer", func(b searcherBench) error {
@@ -25,23 +25,22 @@ func TestResumer(t *testing.T, newSearcher func(*assay.Space) assay.Searcher, op
 
 var resumerCases = []searcherCase{
 	{
-		"Resume", "a Resumer that recalls its memos proposes what it did, and goes on as if it had not been " +
+		"Resume", "a Resumer that recalls its memos repeats its proposals, and goes on as if it had not been " +
 			"interrupted", searcherResume,
 	},
-	{"Recall", "a Resumer has one memo of each Ask, and refuses what is none", searcherRecall},
+	{"Recall", "a Resumer has one memo of each Ask, and refuses invalid memos", searcherRecall},
 }
 
-// A searcherCall is one call of Ask or Tell on record: of an Ask what it returned
-// and the memos after it, of a Tell the trials.
+// A searcherCall is one recorded call: the results of an Ask and the memo after it, or the trials of a Tell.
 type searcherCall struct {
-	n     int // of an Ask; 0 for a Tell
+	n     int // of an Ask; otherwise 0
 	asked []assay.Proposal
 	memo  []byte
 	told  []assay.Trial
 }
 
-// A recorder runs a searcher as the loop of a study does: it keeps what an Ask
-// returned, if that is something, and the memo after it.
+// A recorder runs a searcher as the loop of a study does: it keeps the proposals of each Ask, if any, and the memo
+// after it.
 type recorder struct {
 	searcherBench
 	s           assay.Searcher
@@ -78,8 +77,8 @@ func (r *recorder) tell(i int, t assay.Trial) error {
 	return r.s.Tell(t)
 }
 
-// resumed returns a new searcher to which the calls on record were repeated. Of the
-// memos it is given those for which keep holds, by number of the call.
+// resumed returns a new searcher to which the recorded calls were repeated. It gets the memos for which keep holds, by
+// number of the call.
 func (r *recorder) resumed(keep func(call int) bool) (assay.Searcher, error) {
 	s := r.build(r.space)
 	re, ok := resumer(s)
@@ -138,13 +137,13 @@ func (r *recorder) result(p assay.Proposal, rng *rand.Rand) assay.Trial {
 	return t
 }
 
-// record makes about n proposals, in calls of 1 to 4, and tells trials in a random
-// order. At random it is resumed, with the memos that keep chooses, and goes on with
-// the resumed searcher if swap holds; an untouched one goes beside it.
+// record makes about n proposals, in calls of 1 to 4, and reports trials in a random order. At random it is resumed,
+// with the memos that keep chooses, and continues with the resumed searcher if swap holds. A searcher without
+// interruption runs beside it.
 func (b searcherBench) record(n int, seed uint64, swap bool, keep func(call int) bool) error {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	r := &recorder{searcherBench: b, s: b.build(b.space)}
-	whole := b.build(b.space) // never resumed, and nobody asks for its memos
+	whole := b.build(b.space) // never resumed, and its memos are not read
 	for call := 0; call < 6*n && len(r.proposals) < n && !(r.done && len(r.outstanding) == 0); call++ {
 		if rng.IntN(n/4+1) == 0 {
 			s, err := r.resumed(keep)
@@ -178,7 +177,7 @@ func (b searcherBench) record(n int, seed uint64, swap bool, keep func(call int)
 			return err
 		}
 		if err := equal(b.space, r.proposals[had:], ps); err != nil {
-			return fmt.Errorf("resumed: %v, want that of one without interruption", err)
+			return fmt.Errorf("resumed: %v, want the same as without interruption", err)
 		}
 	}
 	if most := 600 * (len(r.proposals) + 1); r.memoBytes > most {
@@ -222,7 +221,7 @@ func searcherRecall(b searcherBench) error {
 		return fmt.Errorf("no memos to recall: %w", err)
 	}
 	var memo []byte
-	for range 8 { // the first proposals may be those of a wrapper
+	for range 8 { // the first proposals may come from a wrapper
 		if _, err := one.Ask(1); err != nil {
 			return err
 		}

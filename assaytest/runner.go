@@ -17,30 +17,25 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// RunnerOptions say what a runner cannot be held to. The zero value holds it to
-// everything.
+// RunnerOptions describe the limits of a runner. The zero value checks every rule.
 type RunnerOptions struct {
-	// Slow is how long a run may take to start, and to end, beyond what its
-	// program does. 0 means 5 s.
+	// Slow is the time that a run may need to start, and to end, beyond its program's. 0 means 5 s.
 	Slow time.Duration
-	// NoOutput says that measurements have no Stdout and Stderr.
+	// NoOutput means that measurements have no Stdout and Stderr.
 	NoOutput bool
-	// Remote says that processes of a run cannot be seen from here.
+	// Remote means that the processes of a run are not visible to the test.
 	Remote bool
-	// Detaches says that runs outlive their callers, and holds the runner to what
-	// that asks for: see [assay.Runner].
+	// Detaches means that runs outlive their callers, and checks the rules for such runners: see [assay.Runner].
 	Detaches bool
-	// Once says that a run has one outcome, whichever of its attempts is asked for, and
-	// holds the runner to that. For any other, each attempt has its own.
+	// Once means that a run has one outcome for all of its attempts, and checks this. For other runners, each attempt has
+	// its own.
 	Once bool
 }
 
-// TestRunner checks the contract of [assay.Runner] for a runner of commands. The
-// programs are /bin/sh, sleep, kill, printf and pwd of the machine that the jobs
-// run on, which shares the directory for temporary files with this one. It calls
-// newRunner once for each rule; what the runner holds must be freed by a cleanup
-// of the caller. What a job asks of wrappers (Prepare, Cleanup, Warmup, Metrics)
-// is not checked.
+// TestRunner checks the contract of [assay.Runner] for a runner of commands. The programs are /bin/sh, sleep, kill,
+// printf and pwd of the machine that the jobs run on, which shares the directory for temporary files with this one. It
+// calls newRunner once for each rule; the caller frees the runner's resources in a cleanup. The parts of a job that
+// wrappers handle (Prepare, Cleanup, Warmup, Metrics) are not checked.
 func TestRunner(t *testing.T, newRunner func() assay.Runner, opts RunnerOptions) {
 	t.Helper()
 	for _, rule := range runnerRules {
@@ -53,7 +48,7 @@ func TestRunner(t *testing.T, newRunner func() assay.Runner, opts RunnerOptions)
 	}
 }
 
-// A runnerBench is what one rule is checked with.
+// A runnerBench is the environment of one rule.
 type runnerBench struct {
 	RunnerOptions
 	ctx    context.Context
@@ -214,7 +209,7 @@ var runnerRules = []runnerRule{
 			return nil
 		},
 	},
-	{"NUL byte", "what a program cannot be given is an error", func(b *runnerBench) error {
+	{"NUL byte", "an empty Argv or a NUL byte in a job is an error", func(b *runnerBench) error {
 		for _, job := range []assay.Job{
 			{Argv: []string{"true", "a\x00b"}},
 			{Argv: []string{"tr\x00ue"}},
@@ -265,7 +260,7 @@ var runnerRules = []runnerRule{
 		}
 		return nil
 	}},
-	{"output", "Stdout and Stderr are what the program wrote, standard input is empty", func(b *runnerBench) error {
+	{"output", "Stdout and Stderr have the output of the program, standard input is empty", func(b *runnerBench) error {
 		m, err := b.run(sh(`printf 'out\0\377'; printf err >&2; cat; (sleep 0.05; printf late)`))
 		if err != nil || b.NoOutput {
 			return err
@@ -342,7 +337,7 @@ var runnerRules = []runnerRule{
 			return nil
 		},
 	},
-	{"observe", "observe is called every Interval with what has grown, and never after Run has returned", checkObserve},
+	{"observe", "observe is called every Interval with growing measurements, and never after Run returned", checkObserve},
 	{"no interval", "an Interval of 0 means that observe is never called", func(b *runnerBench) error {
 		var calls atomic.Int32
 		_, err := b.runner.Run(b.ctx, assay.Job{Argv: []string{"sleep", "0.1"}},
@@ -363,8 +358,8 @@ var runnerRules = []runnerRule{
 	},
 	{"attached", "if runs outlive their callers, Run of an ID that is running attaches to that run", checkAttached},
 	{
-		"attached and stopped", "whoever attaches to a run observes it, and ends it as the one who began it can; " +
-			"the outcome is the same for who asks again", checkAttachedStop,
+		"attached and stopped", "a caller that attaches to a run observes it and can end it like the first caller; " +
+			"later callers get the same outcome", checkAttachedStop,
 	},
 	{"ended", "if runs outlive their callers, Run of an ID that has ended returns its measurement", checkEnded},
 	{"grace", "SIGTERM comes Grace before SIGKILL", func(b *runnerBench) error {
@@ -397,7 +392,7 @@ var runnerRules = []runnerRule{
 		return b.gone(b.path("pid"), b.path("pid.near"), b.path("pid.far"))
 	}},
 	{
-		"left behind", "what a program leaves behind when it ends by itself is ended, and does not delay Run",
+		"left behind", "processes that a program leaves behind are ended, and do not delay Run",
 		func(b *runnerBench) error {
 			job := sh(`(setsid sh -c 'echo $$ >"$OUT"; exec sleep 60' &); ` +
 				`while ! [ -s "$OUT" ]; do sleep 0.01; done; ` +

@@ -10,7 +10,7 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// SearcherOptions says what a searcher promises beyond the contract. The zero value promises nothing more.
+// SearcherOptions describe the promises of a searcher beyond the contract. The zero value promises nothing more.
 type SearcherOptions struct {
 	// NoRepeats: no configuration is proposed twice, nor one that was observed.
 	NoRepeats bool
@@ -23,10 +23,10 @@ type SearcherOptions struct {
 }
 
 // TestSearcher checks every rule of the contract of [assay.Searcher], and of [assay.Observer] and [assay.Resumer] if
-// the searcher is one. newSearcher returns a new searcher on the space it is given; two on the same space must behave
-// alike. The spaces are those of the suite: one point, categories, reals, all kinds mixed, relations, a list, one too
-// large to enumerate, and one of many parameters. Each case runs in parallel with others, so that newSearcher may be
-// called at any time.
+// the searcher is one. newSearcher returns a new searcher on the given space; two on the same space must behave alike.
+// The spaces are those of the suite: one point, categories, reals, all kinds mixed, relations, a list, one too large to
+// enumerate, and one of many parameters. Each case runs in parallel with others, so that newSearcher may be called at
+// any time.
 func TestSearcher(t *testing.T, newSearcher func(*assay.Space) assay.Searcher, opts SearcherOptions) {
 	t.Helper()
 	testSearcherCases(t, slices.Concat(searcherCases, resumerCases), newSearcher, opts)
@@ -81,15 +81,15 @@ var searcherCases = []searcherCase{
 		"Batches", "Ask returns at most n proposals, with trials outstanding too, and results come in any order",
 		searcherBatches,
 	},
-	{"Greedy", "Ask may be repeated without a Tell; what it returns then is still right", searcherGreedy},
+	{"Greedy", "Ask may be repeated without results; its proposals are still valid", searcherGreedy},
 	{"Replay", "the same calls give the same proposals", searcherReplay},
 	{"EmptyAsk", "an Ask that returns no proposals leaves the searcher unchanged", searcherEmptyAsk},
 	{"Done", "ErrDone is final and comes without proposals", searcherDone},
-	{"TellUnknown", "it is an error to tell a trial that was not asked, and changes nothing", searcherTellUnknown},
-	{"TellTwice", "it is an error to tell a trial twice, in one call or two, and changes nothing", searcherTellTwice},
-	{"TellRunning", "only trials in a final state can be told", searcherTellRunning},
+	{"TellUnknown", "a result of a trial that was not asked is an error, and changes nothing", searcherTellUnknown},
+	{"TellTwice", "a second result of a trial is an error, in one call or two, and changes nothing", searcherTellTwice},
+	{"TellRunning", "only trials in a final state are results", searcherTellRunning},
 	{"TellNothing", "a Tell without trials is no error and changes nothing", searcherTellNothing},
-	{"Immutable", "proposals are never changed once returned, nor trials that were told", searcherImmutable},
+	{"Immutable", "proposals are never changed once returned, nor trials that were passed as results", searcherImmutable},
 	{"States", "failed, censored and infeasible trials are results like others", searcherStates},
 	{"Values", "equal, zero, negative, tiny and huge values are results like others", searcherValues},
 	{"Repeats", "no configuration twice, if that is promised", searcherRepeats},
@@ -228,7 +228,7 @@ func conditional() []assay.Param {
 	}
 }
 
-// A searcherBench is what a case works with.
+// A searcherBench is the environment of a case.
 type searcherBench struct {
 	space *assay.Space
 	build func(*assay.Space) assay.Searcher
@@ -245,13 +245,13 @@ func (b searcherBench) try(run func(searcherBench) error) (err error) {
 	return run(b)
 }
 
-// A searcherRun drives one searcher and checks what it answers.
+// A searcherRun drives one searcher and checks its results.
 type searcherRun struct {
 	searcherBench
 	s           assay.Searcher
 	proposals   []assay.Proposal // all of them
 	copies      []assay.Config   // as they were when they were returned
-	outstanding []assay.Proposal // not told, in the order of Ask
+	outstanding []assay.Proposal // in the order of Ask
 	done        bool
 	empty       bool // the latest Ask returned no proposals
 }
@@ -293,11 +293,11 @@ func (r *searcherRun) ask(n int) error {
 	return nil
 }
 
-// tell tells the i-th outstanding trial with a value and a state.
+// tell passes the i-th outstanding trial to Tell with a value and a state.
 func (r *searcherRun) tell(i int, result func(assay.Proposal) assay.Trial) error {
 	p := r.outstanding[i]
 	if err := r.s.Tell(result(p)); err != nil {
-		return fmt.Errorf("telling trial %d: %w", p.ID, err)
+		return fmt.Errorf("Tell of trial %d: %w", p.ID, err)
 	}
 	r.outstanding = append(r.outstanding[:i:i], r.outstanding[i+1:]...)
 	return nil

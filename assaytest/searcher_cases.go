@@ -14,9 +14,8 @@ func searcherSequential(b searcherBench) error {
 	return b.start().sequence(b.opts.Trials, b.finished)
 }
 
-// mess asks for 1 to 5 proposals or tells a random outstanding trial, at
-// random, until about n trials were asked. With skip, it leaves out the calls
-// of those numbers; it returns the numbers of the Asks that brought nothing.
+// mess asks for 1 to 5 proposals or reports a random outstanding trial, at random, until about n trials were proposed.
+// With skip, it leaves out the calls of those numbers; it returns the numbers of the Asks without proposals.
 func (r *searcherRun) mess(n int, seed uint64, result func(assay.Proposal) assay.Trial, skip []int) (empty []int,
 	err error,
 ) {
@@ -48,7 +47,7 @@ func searcherBatches(b searcherBench) error {
 			return err
 		}
 	}
-	// Ask for many, and tell them last to first.
+	// Ask for many, and report them last to first.
 	r := b.start()
 	for range 4 {
 		if err := r.ask(b.opts.Trials / 2); err != nil {
@@ -173,7 +172,7 @@ func (b searcherBench) untouched(disturb func(r *searcherRun) error) error {
 		}
 	}
 	if err := same(one, two); err != nil {
-		return fmt.Errorf("after what should change nothing: %w", err)
+		return fmt.Errorf("after a call that should change nothing: %w", err)
 	}
 	return nil
 }
@@ -181,12 +180,12 @@ func (b searcherBench) untouched(disturb func(r *searcherRun) error) error {
 func searcherTellUnknown(b searcherBench) error {
 	unasked := ended(assay.Proposal{ID: 1, Config: anyConfig(b.space)}, assay.Done, 1)
 	if err := b.build(b.space).Tell(unasked); err == nil {
-		return fmt.Errorf("trial 1 can be told before any Ask")
+		return fmt.Errorf("a result of trial 1 is accepted before any Ask")
 	}
 	return b.untouched(func(r *searcherRun) error {
 		for _, id := range []int64{int64(len(r.proposals)) + 1, 0, -1, math.MaxInt64} {
 			if err := r.s.Tell(ended(assay.Proposal{ID: id, Config: anyConfig(b.space)}, assay.Done, 1)); err == nil {
-				return fmt.Errorf("trial %d was not asked and can be told", id)
+				return fmt.Errorf("a result of trial %d, which was not proposed, is accepted", id)
 			}
 		}
 		return nil
@@ -199,12 +198,12 @@ func searcherTellTwice(b searcherBench) error {
 			if slices.ContainsFunc(r.outstanding, func(q assay.Proposal) bool { return q.ID == p.ID }) {
 				t := b.finished(p)
 				if err := r.s.Tell(t, t); err == nil {
-					return fmt.Errorf("trial %d can be told twice in one call", p.ID)
+					return fmt.Errorf("two results of trial %d are accepted in one call", p.ID)
 				}
 				continue
 			}
 			if err := r.s.Tell(b.finished(p)); err == nil {
-				return fmt.Errorf("trial %d can be told twice", p.ID)
+				return fmt.Errorf("a second result of trial %d is accepted", p.ID)
 			}
 		}
 		return nil
@@ -215,7 +214,7 @@ func searcherTellRunning(b searcherBench) error {
 	return b.untouched(func(r *searcherRun) error {
 		for _, p := range r.outstanding {
 			if err := r.s.Tell(ended(p, assay.Running, 1)); err == nil {
-				return fmt.Errorf("running trial %d can be told", p.ID)
+				return fmt.Errorf("trial %d is accepted as a result while it is running", p.ID)
 			}
 		}
 		return nil

@@ -35,7 +35,7 @@ var stopperCases = []stopperCase{
 		"NoFinished", "trials that did not finish are no standard: without a finished one a run goes on",
 		stopperNoFinished,
 	},
-	{"Pure", "the same arguments give the same decision, whatever was decided before", stopperPure},
+	{"Pure", "the same arguments give the same decision, independent of earlier ones", stopperPure},
 	{"Unchanged", "neither argument is changed", stopperUnchanged},
 	{"Concurrent", "Decide is safe for concurrent use", stopperConcurrent},
 	{"Reason", "a stop has a reason for people", stopperReason},
@@ -83,8 +83,7 @@ func stopperRunning(value float64) assay.Trial {
 	return t
 }
 
-// stopperRunningValues are values so far around and far from those of the
-// history.
+// stopperRunningValues are running values near to and far from the values of the history.
 var stopperRunningValues = []float64{0, 0.1, 5, 9.99, 10, 10.01, 13, 17, 25, 1e6}
 
 func stopperEmpty(newStopper func() assay.Stopper) error {

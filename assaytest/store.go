@@ -15,14 +15,14 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// StoreOptions says what else a store promises. The zero value is a store that is lost with the process.
+// StoreOptions describe further promises of a store. The zero value is a store that is lost with the process.
 type StoreOptions struct {
 	// Reopen closes the store and returns another on the same studies; nil for a store that is lost when it is closed.
 	Reopen func(t *testing.T, s assay.Store) assay.Store
 }
 
-// TestStore checks the contract of [assay.Store], and those of [assay.Remover] and [assay.Locker] if the store has
-// them. newStore returns an empty store and ends it with t.Cleanup.
+// TestStore checks the contract of [assay.Store], and the contracts of [assay.Remover] and [assay.Locker] if the store
+// implements them. newStore returns an empty store and ends it with t.Cleanup.
 func TestStore(t *testing.T, newStore func(t *testing.T) assay.Store, opts StoreOptions) {
 	for _, c := range storeCases() {
 		t.Run(c.name, func(t *testing.T) {
@@ -47,7 +47,7 @@ func storeCases() []storeCase {
 				"changes nothing", testCreate,
 		},
 		{"NotExist", "a study that does not exist is an error that matches fs.ErrNotExist", testNotExist},
-		{"Spec", "Spec returns the bytes that Create was given, whatever they are", testSpec},
+		{"Spec", "Spec returns the bytes given to Create, unchanged", testSpec},
 		{
 			"Names", "any text of up to 200 characters is a name, the empty one is not; Studies yields them in " +
 				"lexical order", testNames,
@@ -56,7 +56,7 @@ func storeCases() []storeCase {
 		{"Order", "Events yields the events in the order of their Append", testOrder},
 		{"Conflict", "Append at another place than the end is ErrConflict and adds nothing", testConflict},
 		{
-			"AppendTwice", "the same events at the same place are no error, whatever stands behind them; other " +
+			"AppendTwice", "the same events at the same place are no error, also if others follow them; different " +
 				"events are ErrConflict", testAppendTwice,
 		},
 		{"OneWins", "of two that append at one position exactly one succeeds", testOneWins},
@@ -72,7 +72,7 @@ func storeCases() []storeCase {
 		{"Concurrency", "a store is safe for concurrent use: nothing is lost, doubled or reordered", testConcurrency},
 		{"Cancelled", "a cancelled context ends a call with its error, and Append without a trace", testCancelled},
 		{
-			"Reopen", "what a nil error of Append or Create promised is there after the store is opened again",
+			"Reopen", "studies and events are there after the store is opened again, once Append or Create returned nil",
 			testReopen,
 		},
 		{"Remover", "Remove forgets the study and its events; the name can be used again", testRemover},
@@ -243,9 +243,9 @@ func oddEvents() []assay.Event {
 			RunID: assay.RunID{Study: "a", Trial: 14, Repeat: 2, Attempt: 1},
 			Where: "somewhere", Class: "9f3a",
 		}},
-		{At: at, Booked: &assay.Booking{
+		{At: at, Booked: &assay.AttemptEnd{
 			RunID: assay.RunID{Study: "a", Trial: 14, Repeat: 2, Attempt: 1}, Where: "somewhere", Why: "lost",
-			Extra: true, Reason: "nothing was heard", Measurement: assay.Measurement{
+			Extra: true, Reason: "no heartbeat", Measurement: assay.Measurement{
 				Elapsed: time.Second, ExitCode: 137, Signal: "killed",
 				Metrics: map[string]float64{"a": math.Inf(1), "b": 2, "c": math.NaN()},
 			},
@@ -258,7 +258,7 @@ func oddEvents() []assay.Event {
 			t.Measurement.Where, t.Measurement.Class = "elsewhere", "9f3a"
 		})),
 		{At: at, Given: &assay.Batch{Configs: []assay.Config{{1, 2}, {3, 4}}, By: "somebody"}},
-		{At: at, Steered: &assay.Steering{
+		{At: at, Steered: &assay.StudyCommand{
 			Do: "budget", Priority: -1, Trials: 3, Time: time.Minute, By: "somebody", Reason: "why",
 		}},
 		{At: at, Cut: &assay.Cut{
@@ -338,7 +338,7 @@ func testAllOrNone(t *testing.T, s assay.Store, _ StoreOptions) {
 	both.Asked = askedEvent(3).Asked
 	for name, bad := range map[string]assay.Event{
 		"of no kind":          {},
-		"both asked and told": both,
+		"of two kinds":        both,
 		"of an unknown state": {Told: &assay.Trial{State: 99}},
 	} {
 		if _, err := s.Append(t.Context(), "a", 1, askedEvent(2), bad, askedEvent(4)); err == nil {

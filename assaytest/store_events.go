@@ -62,7 +62,7 @@ func sameBatch(a, b assay.Batch) bool {
 	})
 }
 
-func sameBooking(a, b assay.Booking) bool {
+func sameBooking(a, b assay.AttemptEnd) bool {
 	return a.RunID == b.RunID && a.Where == b.Where && a.Why == b.Why && a.Extra == b.Extra && a.Reason == b.Reason &&
 		sameMeasurement(a.Measurement, b.Measurement)
 }

@@ -134,7 +134,7 @@ func testWatchEnds(t *testing.T, s WatchedStore) {
 	for range s.Watch(t.Context(), "a", 1) {
 		break
 	}
-	_, err := s.Append(t.Context(), "a", 3, askedEvent(4)) // nobody is in its way
+	_, err := s.Append(t.Context(), "a", 3, askedEvent(4)) // no other writer interferes
 	noStoreErr(t, err)
 }
 

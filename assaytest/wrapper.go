@@ -9,16 +9,15 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// A Wrapper is a wrapper of searchers, with what its documentation says of the
-// abilities of searchers. A nil pointer to its interface names an ability, such as
-// (*assay.Narrower)(nil).
+// A Wrapper is a wrapper of searchers, with its documented handling of the abilities of searchers. A nil pointer to its
+// interface names an ability, such as (*assay.Narrower)(nil).
 type Wrapper struct {
 	Name string
 	// Wrap returns a new wrapper of inner, a searcher of the space.
 	Wrap  func(space *assay.Space, inner assay.Searcher) assay.Searcher
-	Needs []any // what cannot be wrapped lacks one of these
-	Ends  []any // of what is wrapped, these end at the wrapper
-	Own   []any // the wrapper has these whatever it wraps
+	Needs []any // a searcher that lacks one of these cannot be wrapped
+	Ends  []any // abilities of the wrapped searcher that end at the wrapper
+	Own   []any // abilities of the wrapper with any searcher
 }
 
 // A NamedSearcher makes a searcher of a space.
@@ -27,13 +26,12 @@ type NamedSearcher struct {
 	Make func(*assay.Space) assay.Searcher
 }
 
-// TestWrappers checks that no wrapper loses an ability of what it wraps but those
-// that it says it ends. The abilities are those of [assay.As]: [assay.Observer],
-// [assay.Hinter], [assay.Narrower], [assay.Resumer] and [assay.Giver].
+// TestWrappers checks that a wrapper ends only the abilities in its Ends and keeps all others of the wrapped searcher.
+// The abilities are those of [assay.As]: [assay.Observer], [assay.Hinter], [assay.Narrower], [assay.Resumer] and
+// [assay.Enqueuer].
 //
-// It wraps a searcher with every ability, with each alone and with none, and each of
-// the searchers, in every wrapper and in every wrapper of a wrapper. A call of an
-// ability that has not ended must reach the searcher inside.
+// It wraps a searcher with every ability, with each alone and with none, and each of the searchers, in every wrapper
+// and in every wrapper of a wrapper. A call of an ability that has not ended must reach the searcher inside.
 func TestWrappers(t *testing.T, wrappers []Wrapper, searchers ...NamedSearcher) {
 	t.Helper()
 	space := searcherSpaces()[wrapperSpace].space
@@ -98,7 +96,7 @@ func (w wrapperChain) check(space *assay.Space, build func(*assay.Space) assay.S
 		}
 		wrapped := wrapper.Wrap(space, s)
 		if !wraps(wrapped, s) {
-			return fmt.Errorf("%s is no assay.Unwrapper of what it wraps", wrapper.Name)
+			return fmt.Errorf("%s is no assay.Unwrapper of its searcher", wrapper.Name)
 		}
 		s = wrapped
 	}
@@ -107,7 +105,7 @@ func (w wrapperChain) check(space *assay.Space, build func(*assay.Space) assay.S
 		case got && !has[i]:
 			return fmt.Errorf("it is an %s and should be none", a.name)
 		case !got && has[i]:
-			return fmt.Errorf("it should be an %s and is none", a.name)
+			return fmt.Errorf("it should be an %s and is not", a.name)
 		}
 		if probe, ok := inner.(*able); ok && passes[i] {
 			if err := a.reach(s, probe, anyConfig(space)); err != nil {
@@ -147,7 +145,7 @@ var abilities = []searcherAbility{
 	{"assay.Hinter", (*assay.Hinter)(nil), is[assay.Hinter], reachHinter},
 	{"assay.Narrower", (*assay.Narrower)(nil), is[assay.Narrower], reachNarrower},
 	{"assay.Resumer", (*assay.Resumer)(nil), is[assay.Resumer], reachResumer},
-	{"assay.Giver", (*assay.Giver)(nil), is[assay.Giver], reachGiver},
+	{"assay.Enqueuer", (*assay.Enqueuer)(nil), is[assay.Enqueuer], reachGiver},
 }
 
 func is[A any](s assay.Searcher) bool {
@@ -189,7 +187,7 @@ func reachNarrower(s assay.Searcher, inner *able, c assay.Config) error {
 func reachResumer(s assay.Searcher, inner *able, _ assay.Config) error {
 	r := ability[assay.Resumer](s)
 	if got := r.Memo(); !bytes.Equal(got, ableMemo) {
-		return fmt.Errorf("the memo %q is not that of the searcher inside", got)
+		return fmt.Errorf("the memo %q is not from the searcher inside", got)
 	}
 	if err := r.Recall([][]byte{ableMemo}); err != nil {
 		return err
@@ -201,14 +199,14 @@ func reachResumer(s assay.Searcher, inner *able, _ assay.Config) error {
 }
 
 func reachGiver(s assay.Searcher, inner *able, c assay.Config) error {
-	ability[assay.Giver](s).Give([]assay.Config{c})
+	ability[assay.Enqueuer](s).Enqueue([]assay.Config{c})
 	if len(inner.given) != 1 || !inner.given[0].Equal(c) {
 		return fmt.Errorf("one configuration was given, and the searcher inside saw %d", len(inner.given))
 	}
 	return nil
 }
 
-// An able is a searcher that has any of the abilities and keeps what they bring.
+// An able is a searcher that has any of the abilities and keeps the arguments of their calls.
 type able struct {
 	assay.Searcher // nil: it is never asked
 	lacks          []any
@@ -223,9 +221,9 @@ type able struct {
 var ableMemo = []byte("memo")
 
 func (a *able) Unwrap() assay.Searcher      { return nil }
-func (a *able) Lacks(ability any) bool      { return slices.Contains(a.lacks, ability) }
+func (a *able) Hides(ability any) bool      { return slices.Contains(a.lacks, ability) }
 func (a *able) Memo() []byte                { return ableMemo }
-func (a *able) Give(cs []assay.Config)      { a.given = append(a.given, cs...) }
+func (a *able) Enqueue(cs []assay.Config)   { a.given = append(a.given, cs...) }
 func (a *able) Recall(memos [][]byte) error { a.recalled = memos; return nil }
 
 func (a *able) Observe(ts ...assay.Trial) error     { a.observed = append(a.observed, ts...); return nil }

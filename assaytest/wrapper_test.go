@@ -36,12 +36,12 @@ func (w narrows) Narrow(keep func(assay.Config) bool) {
 // sharing is narrows as it should be: a Narrower if what it wraps is one.
 type sharing struct{ narrows }
 
-func (w sharing) Lacks(ability any) bool { return assay.LacksWith[assay.Narrower](ability, w.inner) }
+func (w sharing) Hides(ability any) bool { return assay.HidesWith[assay.Narrower](ability, w.inner) }
 
 // hides ends an ability and does not say so.
 type hides struct{ through }
 
-func (hides) Lacks(ability any) bool {
+func (hides) Hides(ability any) bool {
 	_, hinter := ability.(*assay.Hinter)
 	return hinter
 }

@@ -9,21 +9,21 @@ import (
 
 // AFT is the accelerated failure time model fitted by gradient boosting: the censored regressor of Cello (§3.4, eq. 3
 // to 5; §3.6 names XGBoost's survival:aft, whose results it reproduces with tree_method=exact). It minimizes the sum of
-// the losses of [Distribution] over the rows, the right-censored ones of Data.Censored included, by the trees of
+// the losses of [Distribution] over the rows, including the right-censored ones of Data.Censored, by the trees of
 // [Boost], which are added to log Base.
 //
-// Fit returns an *[AFTModel]. Outcomes must be greater than 0, else it returns an error that matches assay.ErrBadData;
-// with no exact outcome at all nothing bounds the predictions from above, and it returns assay.ErrTooFew. One exact
-// outcome is enough.
+// Fit returns an *[AFTModel]. Outcomes must be greater than 0, else it returns an error that matches assay.ErrBadData.
+// Without an exact outcome nothing bounds the predictions from above, and it returns assay.ErrTooFew. One exact outcome
+// is enough.
 //
-// The loss falls as g rises on censored rows. What keeps g down is the number of
-// rounds: Cello uses 20, and [AutoRounds] finds one.
+// The loss falls as g rises on censored rows. Only the number of rounds limits g: Cello uses 20, and [AutoRounds]
+// chooses a number.
 type AFT struct {
 	Distribution Distribution // the zero value is Extreme
 	Scale        float64      // ς; 0 means 0.3, the middle of Cello's choices
-	// Base is the outcome that boosting starts from, in the unit of y; 0 means the geometric mean of the outcomes.
-	// XGBoost's is 0.5 whatever the unit is. Rows far above it are underrated after few rounds, and what a row without
-	// close neighbours is predicted depends on the unit.
+	// Base is the outcome that boosting starts from, in the unit of y; 0 means the geometric mean of the outcomes. XGBoost
+	// uses 0.5 for every unit. With its base, rows far above it are underestimated after few rounds, and the prediction
+	// for a row without close neighbours depends on the unit.
 	Base  float64
 	Boost Boost // how trees are grown; Gamma has the unit of the loss
 }
@@ -98,10 +98,10 @@ func logs(y []float64) []float64 {
 // An AFTModel predicts z = exp(g(x) + ς·ε). It implements [Trees], with trees
 // that sum to g: the predictive mean is their exponential times nothing else.
 type AFTModel struct {
-	dist  Distribution
-	scale float64
-	trees *boosted
-	cv    float64 // standard deviation of exp(ς·ε)
+	dist  Distribution // of ε
+	scale float64      // ς
+	trees *boosted     // whose sum is g
+	cv    float64      // standard deviation of exp(ς·ε)
 }
 
 var (
@@ -116,7 +116,7 @@ func newAFTModel(dist Distribution, scale float64, trees []Tree, base float64) *
 // spread returns the standard deviation of exp(ς·ε), NaN if it is infinite. With m(k) the k-th moment it is √(m(2) -
 // m(1)²), where m(k) is exp(k²ς²/2) (normal), Γ(1+kς) (extreme) or kπς/sin(kπς) for kς < 1 (logistic).
 func (d Distribution) spread(scale float64) float64 {
-	if scale < 1e-4 { // where the moments cancel, it is ς times that of ε
+	if scale < 1e-4 { // the moments cancel: use ς times the deviation of ε
 		return scale * [...]float64{math.Pi / math.Sqrt(6), 1, math.Pi / math.Sqrt(3)}[d]
 	}
 	var m1, m2 float64
@@ -153,11 +153,11 @@ func (m *AFTModel) Survival(x []float64, y float64) float64 {
 	return math.Exp(m.dist.logSurvival((math.Log(y) - m.Margin(x)) / m.scale))
 }
 
-// Predict implements assay.Predictor. Mean is the predicted survival time exp(g(x)), as XGBoost and Cello have it: the
+// Predict implements assay.Predictor. Mean is the predicted survival time exp(g(x)), as in XGBoost and Cello: the
 // median of z for the normal and the logistic distribution, its 63 % quantile for the extreme one. Std is the standard
-// deviation of z given g(x), exp(g(x)) times that of exp(ς·ε): the spread of the noise that was assumed, not the doubt
-// about g. It is NaN for the logistic distribution with ς >= 1/2, where it is infinite. Both are at most
-// math.MaxFloat64: rows that are far above all others and censored can drive g beyond what an exponential holds.
+// deviation of z given g(x), exp(g(x)) times the deviation of exp(ς·ε): the spread of the assumed noise, not the
+// uncertainty of g. It is NaN for the logistic distribution with ς >= 1/2, for which it is infinite. Both are at most
+// math.MaxFloat64: censored rows far above all others can raise g beyond the range of an exponential.
 func (m *AFTModel) Predict(x []float64) assay.Prediction { return m.prediction(m.Margin(x)) }
 
 func (m *AFTModel) prediction(margin float64) assay.Prediction {

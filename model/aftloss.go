@@ -173,11 +173,11 @@ var maxAFTLoss = -math.Log(1e-12)
 
 // aftLoss is the loss of outcomes that are exact or right-censored.
 type aftLoss struct {
-	dist     Distribution
-	scale    float64
-	logY     []float64
-	censored []bool  // nil if none is
-	base     float64 // what the trees are added to
+	dist     Distribution // of ε
+	scale    float64      // ς
+	logY     []float64    // logarithms of the outcomes, or of their lower bounds
+	censored []bool       // nil if none is
+	base     float64      // margin before the first tree
 }
 
 // newAFTLoss takes the mean of logY as the base, as if no row were censored: a base far from the outcomes, such as
@@ -201,7 +201,8 @@ func (l *aftLoss) gradients(margin []float32, gh []gradient) {
 	}
 }
 
-// loss returns the loss of an outcome, at most maxAFTLoss. It is that of log y, so that the unit of y does not matter.
+// loss returns the loss of an outcome, at most maxAFTLoss. It is the loss of log y, so that the unit of y does not
+// matter.
 func (l *aftLoss) loss(y float64, censored bool, margin float64) float64 {
 	s := (math.Log(y) - margin) / l.scale
 	if censored {

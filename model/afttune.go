@@ -26,7 +26,7 @@ type TunedAFT struct {
 	Seed   uint64    // of the folds
 }
 
-// Choose returns AFT with the scale and the learning rate that are chosen. The errors are those of AFT.Fit.
+// Choose returns AFT with the chosen scale and learning rate. Errors are as for AFT.Fit.
 func (t TunedAFT) Choose(d assay.Data) (AFT, error) {
 	if t.Folds < 0 || t.Folds == 1 {
 		panic("model: TunedAFT needs at least 2 folds")

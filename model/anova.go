@@ -9,7 +9,7 @@ import (
 // An Axis is the domain of one parameter as a model sees it: either one feature that is uniform on [Lo, Hi], or equally
 // likely Points, each with a value for every one of Features (several for a one-hot coded parameter).
 type Axis struct {
-	Features []int
+	Features []int       // indices into the rows of the model
 	Lo, Hi   float64     // if Points is nil
 	Points   [][]float64 // each as long as Features
 }
@@ -79,8 +79,8 @@ func (e Ensemble) MainEffects(axes []Axis) []float64 {
 type place struct{ axis, column int }
 
 type varianceAnalysis struct {
-	axes  []Axis
-	where map[int]place
+	axes  []Axis        // the domain, one for each parameter
+	where map[int]place // by feature
 }
 
 func newVarianceAnalysis(axes []Axis) *varianceAnalysis {
@@ -109,12 +109,12 @@ type region struct {
 
 // A box is a leaf with its region on each axis.
 type box struct {
-	regions []region
-	volume  float64
-	value   float64
+	regions []region // one for each axis
+	volume  float64  // product of the shares of the axes
+	value   float64  // of the leaf
 }
 
-// analyse returns the variance of the marginal of each axis, and that of the tree.
+// analyse returns the variance of the marginal of each axis, and the variance of the tree.
 func (a *varianceAnalysis) analyse(t Tree) (effects []float64, total float64) {
 	boxes := a.boxes(t)
 	var mean float64
@@ -231,7 +231,7 @@ func (a *varianceAnalysis) intervalEffect(boxes []box, i int) float64 {
 	}
 	slices.Sort(ends)
 	ends = slices.Compact(ends)
-	// rise[k] is by how much the marginal of [ends[k], ends[k+1]] is above that of the interval before.
+	// rise[k] is the difference between the marginals of [ends[k], ends[k+1]] and the interval before.
 	rise := make([]float64, len(ends))
 	for _, b := range boxes {
 		r := b.regions[i]

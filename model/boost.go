@@ -78,7 +78,7 @@ func (b Boost) Fit(d assay.Data) (assay.Predictor, error) {
 	return newBoosted(trees, l.mean), nil
 }
 
-// A loss is what boosting minimizes over the margins, one margin per row.
+// A loss is the function that boosting minimizes over the margins, one margin per row.
 type loss interface {
 	// constant is the value that the trees are added to.
 	constant() float64
@@ -88,15 +88,15 @@ type loss interface {
 	loss(y float64, censored bool, margin float64) float64
 }
 
-// A gradient is a first and a second derivative.
+// A gradient is the first derivative g and the second derivative h of a loss with respect to a margin.
 type gradient struct{ g, h float64 }
 
 // A boosting is a sum of trees that grows. Margins are float32, as XGBoost's
 // are: with the same rounding the same split wins among near-equals.
 type boosting struct {
-	grower *grower
-	loss   loss
-	margin []float32
+	grower *grower   // grows the next tree from the derivatives of loss
+	loss   loss      // of the margins
+	margin []float32 // of each row: the constant plus the trees so far
 }
 
 func newBoosting(cols *columns, b Boost, l loss) *boosting {
@@ -126,7 +126,7 @@ func boost(cols *columns, b Boost, l loss) []Tree {
 // squaredLoss is (ŷ-y)²/2 of standardized outcomes.
 type squaredLoss struct {
 	y        []float64 // (outcome - mean)/sd
-	mean, sd float64
+	mean, sd float64   // of the outcomes
 }
 
 func newSquaredLoss(y []float64) *squaredLoss {

@@ -9,12 +9,12 @@ const minGain = 1e-6
 // [start:end] of the feature's part of grower.order.
 type growing struct {
 	start, end int32
-	left       int32 // its left child, the right one follows; 0 if it has none
-	closed     bool  // it is known to be a leaf
-	varying    []int // which of grower.features may differ among its rows
-	sum        gradient
-	base       float32 // what it gains unsplit, G²/(H+λ)
-	weight     float32 // the leaf value before shrinkage, -G/(H+λ)
+	left       int32    // its left child, the right one follows; 0 if it has none
+	closed     bool     // it is known to be a leaf
+	varying    []int    // which of grower.features may differ among its rows
+	sum        gradient // over its rows
+	base       float32  // the gain without a split, G²/(H+λ)
+	weight     float32  // the leaf value before shrinkage, -G/(H+λ)
 
 	// The best split so far.
 	gain      float32
@@ -22,25 +22,25 @@ type growing struct {
 	size      int32 // rows that go left
 	threshold float64
 
-	// What a candidate must satisfy to be better; see raise.
+	// The condition on a candidate to be better; see raise.
 	slope, bar float64
 }
 
 // A grower grows trees on one set of rows, one level after the other. Gains are
 // compared in float32 and summed in float64, as XGBoost does.
 type grower struct {
-	cols     *columns
-	opt      Boost
+	cols     *columns   // the training matrix
+	opt      Boost      // depth, weights and shrinkage of a tree
 	gh       []gradient // per row; set by the loss
 	features []int32    // the features that are not constant
 
 	// The rows of the open nodes in the order of features[k] are at the start
 	// of order[k*n:(k+1)*n], node by node; next is where the next level's go.
 	order, next []int32
-	nodes       []growing
-	at          []int32 // for each row the node that it is in
-	leaf        []float32
-	varying     []int // room for growing.varying
+	nodes       []growing // of the tree so far, level by level
+	at          []int32   // for each row the node that it is in
+	leaf        []float32 // of each node, the value of a leaf after shrinkage
+	varying     []int     // room for growing.varying
 }
 
 func newGrower(cols *columns, opt Boost) *grower {
@@ -112,7 +112,8 @@ func (g *grower) sum(first int) {
 	}
 }
 
-// open derives from the sum of n what split search needs. A leaf, or a node too light for two children, is closed.
+// open derives the inputs of the split search from the sum of n. A leaf, or a node too light for two children, is
+// closed.
 func (g *grower) open(n *growing, leaf bool) {
 	s := n.sum
 	if s.h >= g.opt.MinChildWeight && s.h > 0 {
@@ -132,13 +133,13 @@ func (g *grower) term(grad, hess float64) float32 {
 	return float32(grad*grad) / float32(hess+g.opt.Lambda)
 }
 
-// raise sets the bar for candidates of n from its best split. With a the right
-// child's H+λ and b the left one's, S = a+b = H+2λ, and u = G_R - a·G/S,
+// raise sets the bar for candidates of n from its best split. With a the right child's H+λ and b the left one's, S =
+// a+b = H+2λ, and u = G_R - a·G/S,
 //
 //	G_R²/a + G_L²/b = G²/S + u²·S/(a·b)
 //
 // so that a candidate can only be better than the best if u² > bar·a·b, with bar = (best - G²/S)/S, which needs no
-// division. The best is lowered by more than the rounding of float32; what passes is compared exactly.
+// division. The best is lowered by more than the rounding of float32; candidates that pass are compared exactly.
 func (g *grower) raise(n *growing) {
 	s := n.sum.h + 2*g.opt.Lambda
 	if !(s > 0) || g.opt.Lambda+g.opt.MinChildWeight < 1e-3 {
@@ -316,8 +317,8 @@ func (g *grower) merge(i, to int32) {
 	}
 }
 
-// emit writes node i of the grown tree and all under it to t[at] and what it
-// appends, and the values of leaves to g.leaf.
+// emit writes node i of the grown tree and its subtree to t[at] and to appended nodes, and the values of leaves to
+// g.leaf.
 func (g *grower) emit(t Tree, i int32, at int) Tree {
 	n := &g.nodes[i]
 	if n.left == 0 {

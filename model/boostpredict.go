@@ -12,8 +12,8 @@ const maxFlatDepth = 8
 // boosted is a fitted sum of trees. Rows are predicted in blocks of four that
 // go down a tree together, without branches that depend on the data.
 type boosted struct {
-	trees []Tree
-	bias  float64
+	trees []Tree     // predict one after another if flat is nil
+	bias  float64    // the margin without trees
 	flat  []flatTree // nil if a tree is deeper than maxFlatDepth
 	d     int        // 1 + the highest feature that is used
 }
@@ -26,9 +26,10 @@ type flatTree struct {
 	leaf  []float64  // 1<<depth
 }
 
+// A flatNode sends a row left if its feature is at most the threshold.
 type flatNode struct {
 	threshold float64
-	feature   int
+	feature   int // its index times lanes; see margins
 }
 
 // lanes is the number of rows in a block.

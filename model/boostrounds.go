@@ -25,20 +25,20 @@ var (
 	_ RoundLearner = AFT{}
 )
 
-// AutoRounds chooses the number of rounds: as many as give the least out-of-fold loss. This is the early stopping that
-// Cello asks for (§3.4), with its threshold chosen from the data rather than on one workload.
+// AutoRounds chooses the number of rounds with the least out-of-fold loss. This is the early stopping of Cello (§3.4),
+// with its threshold chosen from the data rather than on one workload.
 //
-// With a single example there is nothing to hold out, and the rounds are those of Learner. Cost: Folds fits of up to
+// With a single example nothing can be held out, and the rounds are those of Learner. Cost: Folds fits of up to
 // MaxRounds rounds to a part 1-1/Folds of the examples.
 type AutoRounds struct {
-	Learner   RoundLearner
-	MaxRounds int // 0 means 100
-	Patience  int // rounds without improvement after which none is expected; 0 means 10
-	Folds     int // 0 means 5
-	Seed      uint64
+	Learner   RoundLearner // fits with the chosen rounds
+	MaxRounds int          // 0 means 100
+	Patience  int          // rounds without improvement after which none is expected; 0 means 10
+	Folds     int          // 0 means 5
+	Seed      uint64       // assigns the examples to folds
 }
 
-// Rounds returns the number of rounds that is chosen, at least 1. The errors are those of Learner.Fit.
+// Rounds returns the chosen number of rounds, at least 1. Errors are as for Learner.Fit.
 func (a AutoRounds) Rounds(d assay.Data) (int, error) {
 	if a.Learner == nil || a.MaxRounds < 0 || a.Patience < 0 || a.Folds < 0 || a.Folds == 1 {
 		panic(fmt.Sprintf("model: AutoRounds options out of range: %+v", a))
@@ -87,10 +87,10 @@ func foldsOf(n, folds, def int, seed uint64) [][]int {
 // A heldOut boosts once for each fold on the rows outside it, all in step, and
 // measures the loss on the rows of the folds.
 type heldOut struct {
-	data   assay.Data
-	folds  [][]int
-	runs   []*boosting
-	margin []float64 // of every row by the run that does not know it
+	data   assay.Data  // all examples
+	folds  [][]int     // the rows of each fold
+	runs   []*boosting // by fold; each trains on the rows outside it
+	margin []float64   // of every row by the run that does not know it
 }
 
 // holdOut starts with no rounds. cols are the columns of d.X.

@@ -6,8 +6,8 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// DropCensored returns a Learner that fits l to the uncensored examples only, and returns what l does for too few of
-// them: assay.ErrTooFew if all are censored.
+// DropCensored returns a Learner that fits l to the uncensored examples only. With too few of them it returns the error
+// of l: assay.ErrTooFew if all are censored.
 func DropCensored(l assay.Learner) assay.Learner { return dropCensored{l} }
 
 type dropCensored struct{ inner assay.Learner }

@@ -7,8 +7,8 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// chanceFloor is the least deviation of a predicted margin, as a share of that of those which were measured: where all
-// trees of a forest agree it is not certain for that.
+// chanceFloor is the least deviation of a predicted margin, as a share of the deviation of the measured margins:
+// agreement of all trees of a forest is not certainty.
 const chanceFloor = 0.05
 
 // Known is how well the sides of a bound are known of a trial.
@@ -21,14 +21,14 @@ const (
 	Exact
 )
 
-// Sides are what a trial tells of a bound.
+// Sides are the observations of a bound in a trial.
 type Sides struct {
 	Left, Right float64 // 0 if they are unknown
-	Known       Known
+	Known       Known   // whether the two are exact
 }
 
-// SidesOf returns what a trial tells of a bound. One that failed tells nothing, and one that was cut the least that the
-// left side would have become, if that only grows.
+// SidesOf returns a trial's observations of a bound. A failed trial has none. A stopped trial has a lower limit of the
+// left side, if the left side only grows.
 func SidesOf(t assay.Trial, b assay.Bound) Sides {
 	known := Exact
 	switch {
@@ -48,7 +48,7 @@ func SidesOf(t assay.Trial, b assay.Bound) Sides {
 // inverse hyperbolic sine of their difference. It is 0 where the sides are equal, and above where the left one is
 // greater.
 type MarginScale struct {
-	ratio  bool
+	ratio  bool    // the margin is the logarithm of a ratio
 	spread float64 // a usual difference
 	// Edge is the greatest margin that keeps the bound. Whole numbers may lie on a bound: it is then in the middle
 	// between those and the least that breaks it.
@@ -65,7 +65,7 @@ func (s MarginScale) Forward(x Sides) float64 {
 	return math.Asinh((x.Left/2 - x.Right/2) / (s.spread / 2))
 }
 
-// NewMarginScale returns the scale of a bound for what some trials tell of it.
+// NewMarginScale returns the scale of a bound from the observations in trials.
 func NewMarginScale(all []Sides) MarginScale {
 	s := MarginScale{ratio: true, spread: 1}
 	var away []float64
@@ -120,11 +120,11 @@ func Deviation(x []float64) float64 {
 	return math.Sqrt(sum / max(1, n-1))
 }
 
-// A Chance says how probably a bound is kept, by a model of its margin.
+// A Chance is the probability that a bound is kept, by a model of its margin.
 type Chance struct {
-	Model assay.Predictor
-	edge  float64
-	floor float64 // the least deviation
+	Model assay.Predictor // predicts the margin
+	edge  float64         // the greatest margin that keeps the bound
+	floor float64         // the least deviation
 }
 
 // Chance returns the chance by a model of margins on the scale.
@@ -132,7 +132,7 @@ func (s MarginScale) Chance(m assay.Predictor) Chance {
 	return Chance{m, s.Edge, chanceFloor * s.Usual}
 }
 
-// Of returns the probability that the bound is kept, of what Model predicts.
+// Of returns the probability that the bound is kept, given a prediction of Model.
 func (c Chance) Of(o assay.Prediction) float64 { return math.Erfc(-c.Z(o)/math.Sqrt2) / 2 }
 
 // Z returns how many deviations the prediction lies below the edge: the chance is Φ of it.

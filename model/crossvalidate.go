@@ -10,10 +10,10 @@ import (
 // CrossValidate returns the prediction for every example of d, in order, by a predictor that l fitted without it. The
 // examples are dealt at random, by seed, into folds whose sizes differ by one at most; each fold is predicted from all
 // others. With as many folds as examples, or more, each example is its own fold. Censored examples are dealt like the
-// others: whether an outcome is exact does not change that of its prediction.
+// others and are predicted too.
 //
-// It returns assay.ErrTooFew for fewer than two examples, and the first error of
-// a Fit. It panics if folds < 2. Cost: a Fit for each fold.
+// It returns assay.ErrTooFew for fewer than two examples, and the first error of a Fit. It panics if folds < 2. Cost: a
+// Fit for each fold.
 func CrossValidate(l assay.Learner, d assay.Data, folds int, seed uint64) ([]assay.Prediction, error) {
 	if folds < 2 {
 		panic(fmt.Sprintf("model: %d folds", folds))

@@ -49,8 +49,8 @@ func CheckExact(d assay.Data, least int) error {
 	return nil
 }
 
-// centre returns y as offset + half·u with u in [-1, 1], so that sums and squares of u are finite whatever y is. If all
-// are equal, offset is exactly their value, and half and u are 0. y is finite and not empty.
+// centre returns y as offset + half·u with u in [-1, 1], so that sums and squares of u are finite for any y. If all
+// outcomes are equal, offset is exactly their value, and half and u are 0. y is finite and not empty.
 func centre(y []float64) (u []float64, offset, half float64) {
 	lo, hi := slices.Min(y), slices.Max(y)
 	u, offset = make([]float64, len(y)), lo

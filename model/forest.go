@@ -16,20 +16,19 @@ const (
 	maxForestCols = 1<<16 - 1
 )
 
-// Forest learns a random regression forest (Breiman 2001), the surrogate of Cello (Ding et al. 2022, §3.2.1): each tree
-// is grown on as many examples, drawn with replacement, as there are; a node is split where the squared error falls
-// most, until its outcomes or its features are all equal. The prediction is the mean over the trees, and Std their
-// population standard deviation: the disagreement of the trees, not the noise of an outcome. Std is NaN for a single
-// tree.
+// Forest learns a random regression forest (Breiman 2001), the surrogate of Cello (Ding et al. 2022, §3.2.1). Each tree
+// is grown on a bootstrap sample of the size of the data. A node is split where the squared error falls most, until its
+// outcomes or its features are all equal. The prediction is the mean over the trees, and Std their population standard
+// deviation: the disagreement of the trees, not the noise of an outcome. Std is NaN for a single tree.
 //
-// A threshold lies halfway between two neighbouring values of the training set, so a prediction does not depend on the
-// scale of a feature except between those. Splits that reduce the error equally, as is common in small nodes and among
-// 0/1 features, are chosen between at random. Of more than 65,536 examples, a random 65,536 are used. More than 65,535
-// features are an error.
+// A threshold lies halfway between two neighbouring values of the training set, so that the scale of a feature affects
+// predictions only between those values. Splits that reduce the error equally, as is common in small nodes and among
+// 0/1 features, are chosen between at random. With more than 65,536 examples, a random 65,536 are used. More than
+// 65,535 features are an error.
 //
-// Fit needs one example. It sorts every feature once for all trees, and a tree costs examples · features · depth, some
-// 3 ns each; features with up to a dozen values are cheaper. A prediction costs Trees · depth, some 2 ns each in a
-// batch and 5 alone. Where time is short, as in Bayesian optimization after each of a thousand trials, 30 trees with
+// Fit needs one example. It sorts every feature once for all trees, and a tree costs examples · features · depth, about
+// 3 ns each; features with up to a dozen values are cheaper. A prediction costs Trees · depth, about 2 ns each in a
+// batch and 5 alone. If time is short, as in Bayesian optimization after each of a thousand trials, 30 trees with
 // MaxFeatures a third of the features and MinLeaf 3 are a fifth of the cost.
 type Forest struct {
 	Trees       int    // 0 means 100
@@ -89,8 +88,8 @@ func (f Forest) Fit(d assay.Data) (assay.Predictor, error) {
 }
 
 // fixedPoint returns u, numbers in [-1, 1], as whole numbers: times a power of two such that a sum of len(u) of them
-// has at most 46 bits. Such sums are exact, so that the gain of a partition is the same whichever feature makes it, in
-// whatever order. The rounding, 2^-29 or less, matters only for the choice between splits that are as good as equal.
+// has at most 46 bits. Such sums are exact, so that the gain of a partition does not depend on the feature that makes
+// it, nor on the order. The rounding, 2^-29 or less, matters only for the choice between nearly equal splits.
 func fixedPoint(u []float64) []int64 {
 	scale := math.Ldexp(1, 46-bits.Len(uint(len(u))))
 	z := make([]int64, len(u))

@@ -15,32 +15,32 @@ const (
 // A forestGrower grows the trees of one forest. While a tree grows, a node is the range [lo, hi) of rows and of each
 // sorted column's order: the same examples in every one of them.
 type forestGrower struct {
-	cols    []rankColumn
-	sorted  []int // columns whose order is kept
-	place   []int // of a column among sorted
-	minLeaf int
-	tries   int // columns tried at a node
-	rng     *rand.PCG
+	cols    []rankColumn // the features that are not constant
+	sorted  []int        // columns whose order is kept
+	place   []int        // of a column among sorted
+	minLeaf int          // least draws of a leaf
+	tries   int          // columns tried at a node
+	rng     *rand.PCG    // of draws and tried columns
 
 	unit         []float64 // outcomes in [-1, 1]: (y-offset)/half
 	fixed        []int64   // the same in fixed point
-	offset, half float64
+	offset, half float64   // middle and half of the range of the outcomes
 
 	// draws[i] is the number of draws of example i, plus 2^drawBits times
 	// their fixed-point outcomes: both sums in one addition.
 	draws []int64
-	rows  []uint16   // drawn examples
-	order [][]uint32 // of column sorted[k]: rank<<16 | example, by rank
-	right []uint8    // 1 if the example goes right at the current split
-	spill []uint32
+	rows  []uint16     // drawn examples
+	order [][]uint32   // of column sorted[k]: rank<<16 | example, by rank
+	right []uint8      // 1 if the example goes right at the current split
+	spill []uint32     // room for the examples that go right in partition
 	perm  []int32      // columns in random order
 	tab   []forestGain // for each number of draws on the left
 	recip []float64    // 1/k
 
-	nodes  []forestNode
-	values []float64
-	covers []int32
-	stack  []forestTask
+	nodes  []forestNode // of the tree; the two children of a node are adjacent
+	values []float64    // by node: the mean unit outcome of a leaf, 0 elsewhere
+	covers []int32      // by node: its draws
+	stack  []forestTask // nodes to develop, the left child on top
 }
 
 // A forestNode is one node of a grown tree as it is walked, in one word, from the top: the left child (24 bits), after
@@ -61,11 +61,11 @@ func (n forestNode) left() int     { return int(n >> 40) }
 // next returns where a walk goes on with this rank.
 func (n forestNode) next(rank uint16) uint32 { return uint32((n + forestNode(rank)<<24) >> 40) }
 
-// A forestTask is a node that has a place in the tree, but is neither split nor a leaf.
+// A forestTask is the node of the range [lo, hi), with a place in the tree, that is neither split nor a leaf yet.
 type forestTask struct{ node, lo, hi int32 }
 
-// A forestGain is what the gain of a split needs, given the number of draws w on
-// its left: with s the sum of outcomes there, and W and S those of the node,
+// A forestGain has the terms of the gain of a split, given the number of draws w on its left. With s the sum of
+// outcomes there, and W and S the draws and the sum of the node,
 //
 //	s²/w + (S-s)²/(W-w) - S²/W = (s - w·S/W)² · (1/w + 1/(W-w)).
 type forestGain struct {
@@ -75,9 +75,9 @@ type forestGain struct {
 
 // A forestSplit sends ranks up to lo left and ranks from hi on right; no example of the node has a rank between.
 type forestSplit struct {
-	col    int32
+	col    int32 // an index of forestGrower.cols
 	lo, hi uint16
-	gain   float64
+	gain   float64 // see forestGain; 0 for a pair of examples
 }
 
 func newForestGrower(cols []rankColumn, y []float64) *forestGrower {
@@ -114,7 +114,7 @@ func (g *forestGrower) intN(n int) int {
 	return int(g.rng.Uint64() >> 32 * uint64(n) >> 32)
 }
 
-// grow replaces nodes, values and covers with those of a new tree.
+// grow replaces nodes, values and covers by a new tree.
 func (g *forestGrower) grow() {
 	g.draw()
 	for i := len(g.perm) - 1; i > 0; i-- {
@@ -348,8 +348,8 @@ func (g *forestGrower) scanFew(c, lo, hi int, s *forestSplit) bool {
 	return several
 }
 
-// consider improves s with the split of column c between ranks lo and hi, where
-// sum is that of draws over ranks up to lo.
+// consider improves s with the split of column c between ranks lo and hi, where sum is the sum of draws over ranks up
+// to lo.
 func (g *forestGrower) consider(c int, sum int64, lo, hi int, s *forestSplit) {
 	t := &g.tab[sum&drawMask]
 	dev := float64(sum>>drawBits) - t.mean

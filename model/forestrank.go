@@ -16,7 +16,7 @@ type rankColumn struct {
 	order   []uint32    // the examples by rank: rank<<16 | example
 }
 
-// rankColumns returns the columns of X that are not constant. Cost: n log n for each of them.
+// rankColumnsOf returns the columns of X that are not constant. Cost: n log n for each of them.
 func rankColumnsOf(X [][]float64) []rankColumn {
 	type entry struct {
 		x float64
@@ -66,8 +66,8 @@ func between(a, b float64) float64 {
 	return a
 }
 
-// quantise returns the rank of x: the number of cuts that x is not at most, so
-// that x goes left at cut k if its rank is at most k. That of NaN is the last.
+// quantise returns the rank of x: the number of cuts below x, so that x goes left at cut k if its rank is at most k.
+// The rank of NaN is the last.
 func (c *rankColumn) quantise(x float64) uint16 {
 	if x != x {
 		return uint16(len(c.cuts))
@@ -96,7 +96,7 @@ func (c *rankColumn) quantise(x float64) uint16 {
 // rankBuckets divides the range of sorted numbers evenly, to find one of them in
 // constant time if they are spread evenly.
 type rankBuckets struct {
-	lo, scale, last float64
+	lo, scale, last float64  // x is in bucket (x-lo)·scale, limited to [0, last]
 	start           []uint32 // start[b] numbers are in buckets below b
 }
 

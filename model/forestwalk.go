@@ -13,16 +13,16 @@ const forestBlock = 2048
 // A forest is a fitted Forest. The trees lie one after another in nodes; the
 // children of a node are numbers within its tree.
 type forest struct {
-	dim          int // features
-	columns      []rankColumn
-	offset, half float64 // an outcome is offset + half·value
-	roots        []int32 // where each tree starts, and where the last ends
-	nodes        []forestNode
-	values       []float64 // of leaves
-	covers       []int32   // draws
+	dim          int          // features
+	columns      []rankColumn // quantise a row; nodes refer to them by index
+	offset, half float64      // an outcome is offset + half·value
+	roots        []int32      // where each tree starts, and where the last ends
+	nodes        []forestNode // of all trees
+	values       []float64    // of leaves
+	covers       []int32      // draws
 }
 
-// reserve makes room for the given number of trees of about so many nodes.
+// reserve makes room for the given number of trees of about this number of nodes.
 func (p *forest) reserve(trees, nodes int) {
 	n := trees * (nodes + nodes/16)
 	p.nodes = append(make([]forestNode, 0, n), p.nodes...)
@@ -65,8 +65,8 @@ func (p *forest) PredictBatch(X [][]float64, out []assay.Prediction) {
 	}
 }
 
-// quantise sets q to the ranks of X in groups of four rows: those of the first column, of the second, and so on. Rows
-// that are missing in the last group keep what they had.
+// quantise sets q to the ranks of X in groups of four rows: first the ranks in the first column, then in the second,
+// and so on. Rows that are missing in the last group keep their previous ranks.
 func (p *forest) quantise(X [][]float64, q []uint16) {
 	for _, x := range X {
 		if len(x) != p.dim {
@@ -92,7 +92,7 @@ func (p *forest) quantise(X [][]float64, q []uint16) {
 	}
 }
 
-// forestSums are sums over trees.
+// forestSums are the sums over trees of a row's values, and of their squares.
 type forestSums struct{ sum, squares float64 }
 
 func (s *forestSums) add(v float64) {
@@ -100,8 +100,8 @@ func (s *forestSums) add(v float64) {
 	s.squares += v * v
 }
 
-// A forestGroup is the ranks of four rows in at most 64 columns. Its length is
-// what an 8-bit number can count to, which saves a bounds check.
+// A forestGroup is the ranks of four rows in at most 64 columns. Its length is the range of an 8-bit number, which
+// saves a bounds check.
 type forestGroup [256]uint16
 
 // leafBits is 0 in a leaf only.

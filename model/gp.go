@@ -21,22 +21,22 @@ import (
 // d, which keeps the process from overfitting in high dimension (Hvarfner, Hellsten and Nardi, "Vanilla Bayesian
 // optimization performs great in high dimensions", 2024, §4.2), log s² ~ N(0, 1), and log σ² ~ N(-4, 1).
 //
-// Mean is the posterior mean and Std the posterior deviation of the function itself, without the noise of an outcome:
-// what an acquisition function needs. Censored examples count as being above their outcomes, by expectation
-// propagation; with no exact example Fit returns assay.ErrTooFew. One exact example is enough. Of more than
-// MaxExamples, that many are chosen at random and the others are not used.
+// Mean is the posterior mean and Std the posterior deviation of the function itself, without the noise of an outcome,
+// as an acquisition function needs it. Censored examples count as being above their outcomes, by expectation
+// propagation; without an exact example Fit returns assay.ErrTooFew. One exact example is enough. With more than
+// MaxExamples examples, a random MaxExamples of them are used.
 //
 // A fit costs n³ + n²·d for each evaluation of the likelihood, a prediction n².
 type GP struct {
 	MaxExamples int // 0 means 300
 	Evaluations int // of the likelihood and its gradient; 0 means 40
-	// Like is a process that was fitted to similar data: the search for parameters starts from its own if they are
-	// likelier than the usual starts. Nil, and what is no process over as many features, mean nothing.
+	// Like is a process that was fitted to similar data: the search for parameters starts from its parameters if they are
+	// likelier than the usual starts. Nil, and predictors that are no process over as many features, have no effect.
 	Like assay.Predictor
 	// Ties are lists of features that have one length scale, such as all pairs of an order: r² then
 	// counts, over ℓ², the pairs that differ, which is Kendall's distance. None is in two.
 	Ties [][]int
-	Seed uint64
+	Seed uint64 // draws the examples if there are more than MaxExamples
 }
 
 var _ assay.Learner = GP{}
@@ -77,7 +77,7 @@ func checkProcess(d assay.Data) error {
 	return nil
 }
 
-// A scaler maps features to [0, 1] by their range.
+// A scaler maps feature j to (x-lo[j])/span[j], which is in [0, 1] for the training set.
 type scaler struct{ lo, span []float64 }
 
 func newScaler(X [][]float64) scaler {
@@ -115,16 +115,16 @@ const (
 // A marginal is the negative logarithm of the marginal likelihood times the
 // prior, as a function of the kernel's parameters.
 type marginal struct {
-	scaler   scaler
-	mean, sd float64   // of the outcomes
-	u        []float64 // n rows of d scaled features
-	y        []float64 // standardized outcomes; of a censored row its site's
-	site     []float64 // variances of the sites, 0 for exact rows; nil if none is censored
-	least    []float64 // what censored rows are above, standardized
-	d        int
+	scaler   scaler        // of the features
+	mean, sd float64       // of the outcomes
+	u        []float64     // n rows of d scaled features
+	y        []float64     // standardized outcomes; of a censored row its site's
+	site     []float64     // variances of the sites, 0 for exact rows; nil if none is censored
+	least    []float64     // lower bounds of censored rows, standardized
+	d        int           // features
 	ties     [][]int       // see [GP]
-	k, dk    *mat.SymDense // the covariance, and what its derivative by ℓ has in common
-	inverse  *mat.SymDense
+	k, dk    *mat.SymDense // the covariance, and the common factor of its derivatives by ℓ
+	inverse  *mat.SymDense // of k
 }
 
 func newMarginal(s scaler, data assay.Data) *marginal {
@@ -145,8 +145,8 @@ func newMarginal(s scaler, data assay.Data) *marginal {
 // gpStarts is the number of points that start compares.
 const gpStarts = 4
 
-// start returns the likeliest of the modes of the priors, the same with shorter lengths by factors e and e², and the
-// parameters of like. The modes are far from what most data want, and many steps away from it.
+// start returns the likeliest of these starts: the modes of the priors, the same with shorter lengths by factors e and
+// e², and the parameters of like. The modes are many steps away from the optimum of most data.
 func (m *marginal) start(like assay.Predictor) []float64 {
 	mode := make([]float64, m.d+2)
 	for j := range m.d {

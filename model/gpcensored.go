@@ -8,23 +8,23 @@ import (
 )
 
 // Censored examples of a Gaussian process, by expectation propagation (Groot and Lucas, "Gaussian process regression
-// with censored data using expectation propagation", 2012, §3). That an outcome is above c has the likelihood Φ((f -
-// c)/σ); it is replaced by an exact outcome μ of variance v, its site, such that the posterior of f at the example has
-// the mean and variance that the likelihood itself and the other examples give it. With N(m, s²) what the others say of
-// f, z = (m - c)/√(σ² + s²) and r = φ(z)/Φ(z),
+// with censored data using expectation propagation", 2012, §3). An outcome above c has the likelihood Φ((f - c)/σ). It
+// is replaced by an exact outcome μ of variance v, its site, such that the posterior of f at the example has the same
+// mean and variance as with the likelihood itself and the other examples. With N(m, s²) the distribution of f given the
+// others, z = (m - c)/√(σ² + s²) and r = φ(z)/Φ(z),
 //
 //	g = r/√(σ² + s²),  h = r·(z + r)/(σ² + s²),  v = 1/h - s²,  μ = m + g/h.
 //
 // All sites are set at once, round after round. The likelihood is log-concave, so that v is positive.
 const (
 	epRounds   = 8    // at most
-	epChange   = 0.05 // of the natural parameters, relative to what the others say, in the last round
+	epChange   = 0.05 // of the natural parameters, relative to the others' prediction, in the last round
 	epStep     = 0.8  // of the way to the new site, in its natural parameters
-	epVariance = 1e6  // of a site that says nothing
+	epVariance = 1e6  // of a site without information
 	gpTurns    = 2    // of sites and parameters, which depend on each other
 )
 
-// censor makes row i a site that says as yet nothing but that it is above y[i].
+// censor makes row i a site whose only information is that it is above y[i].
 func (m *marginal) censor(d assay.Data) {
 	for i, c := range d.Censored {
 		if c {
@@ -36,7 +36,7 @@ func (m *marginal) censor(d assay.Data) {
 	}
 }
 
-// exact says which rows are not censored; nil if all are.
+// exact marks the rows that are not censored; nil if no row is censored.
 func (m *marginal) exact() []bool {
 	if m.site == nil {
 		return nil
@@ -48,13 +48,13 @@ func (m *marginal) exact() []bool {
 	return out
 }
 
-// learn returns the parameters that maximize what loss is the negative of.
+// learn returns the parameters that maximize the negative of loss.
 func (m *marginal) learn(theta []float64, evaluations int) []float64 {
 	if m.site == nil {
 		theta, _ = minimizeBFGS(m.loss, theta, evaluations)
 		return theta
 	}
-	// At fixed sites the gradient is that of the approximate likelihood itself.
+	// At fixed sites the gradient is the gradient of the approximate likelihood.
 	for range gpTurns {
 		m.propagate(theta)
 		theta, _ = minimizeBFGS(m.loss, theta, max(1, evaluations/gpTurns))
@@ -62,8 +62,8 @@ func (m *marginal) learn(theta []float64, evaluations int) []float64 {
 	return theta
 }
 
-// propagate sets the sites of censored rows for the kernel's parameters, and m.k as
-// covariance does with them. Where the covariance is singular they stay.
+// propagate sets the sites of censored rows for the kernel's parameters, and m.k as covariance does with them. If the
+// covariance is singular, the sites are unchanged.
 func (m *marginal) propagate(theta []float64) {
 	m.covariance(theta)
 	if m.site == nil {
@@ -83,7 +83,7 @@ func (m *marginal) propagate(theta []float64) {
 			if v == 0 {
 				continue
 			}
-			// What the others say of the site's outcome, less the site's variance.
+			// The others' prediction of the site's outcome, less the site's variance.
 			q := diagonal[i]
 			mean, variance := m.y[i]-alpha.AtVec(i)/q, max(1/q-v, gpLeastNoise)
 			all := noise + variance

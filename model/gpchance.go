@@ -6,14 +6,15 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// A Process is a Predictor that says what an outcome is likely to be, not only
-// where the function is, and how well it predicts what it was not told.
+// A Process is a Predictor with a distribution of outcomes, not only of the function, and with its errors on held-out
+// examples.
 type Process interface {
 	assay.Predictor
 	// Noise returns the standard deviation of an outcome about the function.
 	Noise() float64
-	// Residuals returns, for each exact example, how many standard deviations of its prediction it lies above what the
-	// others predict: about standard normal where the process knows what it says. Censored examples are among the others.
+	// Residuals returns, for each exact example, the number of standard deviations by which it lies above its prediction
+	// from the others. They are about standard normal if the process is calibrated. Censored examples are among the
+	// others.
 	Residuals() []float64
 }
 

@@ -10,9 +10,9 @@ import (
 // with the data (Rasmussen and Williams, algorithm 2.1).
 type gpPosterior struct {
 	*Posterior
-	scaler   scaler
-	mean, sd float64
-	d        int
+	scaler   scaler    // of the features
+	mean, sd float64   // of the outcomes
+	d        int       // features
 	u        []float64 // n rows of d
 	w        []float64 // 1/ℓ²
 	signal   float64   // s²

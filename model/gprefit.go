@@ -12,7 +12,7 @@ import (
 // learn them again, and as good where the data are little more than before.
 type Refitter interface {
 	assay.Predictor
-	// Refit returns the Predictor for d, which has the same features. The errors are those of the Learner's Fit.
+	// Refit returns the Predictor for d, which has the same features. Errors are as for the Learner's Fit.
 	Refit(d assay.Data) (assay.Predictor, error)
 	// Parameters returns them, for [GPOf]. The slice is the caller's.
 	Parameters() []float64

@@ -14,15 +14,15 @@ const (
 	imputeChange = 0.01 // its 1 %, but of the range of the outcomes, which have no natural zero
 )
 
-// Impute returns a Learner that replaces each censored outcome by what it is expected to be, given that it is at least
-// so much (Hutter, Hoos and Leyton-Brown 2013, §3, after Schmee and Hahn 1979). It fits l to the uncensored examples;
-// then it predicts N(mean, std²) for every censored one, takes the mean of that distribution above the censoring value
-// as its outcome and fits l to all, until no imputed outcome moves by more than 1 % of the range of d.Y, or after the
+// Impute returns a Learner that replaces each censored outcome by its expectation, given its lower bound (Hutter, Hoos
+// and Leyton-Brown 2013, §3, after Schmee and Hahn 1979). It fits l to the uncensored examples. Then it predicts
+// N(mean, std²) for every censored one, takes the mean of that distribution above the censoring value as its outcome
+// and fits l to all. It repeats this until no imputed outcome moves by more than 1 % of the range of d.Y, or for the
 // given number of rounds; 0 means 10, and negative panics. The cost is a Fit of l for each round and one more.
 //
-// Where l estimates no std, or 0, the imputed outcome is the greater of its mean and the censoring value. If there are
-// too few uncensored examples for l, the first fit takes every censoring value for the outcome. The normal distribution
-// is on the scale that l is fitted on: for run times wrap in this order, Log(Impute(l, 0)).
+// If l estimates no std, or 0, the imputed outcome is the greater of its mean and the censoring value. If there are too
+// few uncensored examples for l, the first fit takes every censoring value as the outcome. The normal distribution is
+// on the scale that l is fitted on: for run times wrap in this order, Log(Impute(l, 0)).
 func Impute(l assay.Learner, rounds int) assay.Learner {
 	if rounds < 0 {
 		panic("model: negative number of rounds")
@@ -31,8 +31,8 @@ func Impute(l assay.Learner, rounds int) assay.Learner {
 }
 
 type impute struct {
-	inner  assay.Learner
-	rounds int
+	inner  assay.Learner // fits exact and imputed outcomes
+	rounds int           // of fitting and imputing
 }
 
 // Fit implements [assay.Learner].

@@ -29,28 +29,29 @@ func (k Interpolant) String() string {
 }
 
 // Interpolate passes through every example, which suits outcomes without noise: the interpolations of JobPruner's
-// surrogate (Silva et al. 2018, §3.3). Where examples have equal features, their outcomes are averaged first.
+// surrogate (Silva et al. 2018, §3.3). The outcomes of examples with equal features are averaged first.
 //
-// If the features form a full grid, every combination of the values that each feature has, the interpolant is the
-// tensor product of those in one feature. Columns side by side of which exactly one is 1 and the others are 0 in every
-// example, as [assay.Space.Encode] has them for a category, are one axis of the grid without order. On an axis with
-// less values than the interpolant needs it is of the order that they allow: three values make a parabola, two a line,
-// one a constant.
+// If the features form a full grid, every combination of the values of each feature, the interpolant is the tensor
+// product of interpolants in one feature. Adjacent columns of which exactly one is 1 and the others are 0 in every
+// example, as [assay.Space.Encode] makes them for a category, are one axis of the grid without order. On an axis with
+// fewer values than the interpolant needs, its order is reduced: three values make a parabola, two a line, one a
+// constant.
 //
-// Anything else is scattered and is interpolated by radial functions with a linear trend,
+// All other examples are scattered, and are interpolated by radial functions with a linear trend,
 //
 //	f(x) = b_0 + Σ_j b_j·x_j + Σ_i c_i·φ(|x - x_i|),  Σ_i c_i·p(x_i) = 0 for all linear p,
 //
 // with features scaled to their range, φ(r) = -r for Multilinear and r³ for the others (Powell 1992; Gutmann 2001, §2),
-// which reproduces linear functions. Of more than MaxExamples such points, that many are chosen at random.
+// which reproduces linear functions. With more than MaxExamples scattered points, a random MaxExamples of them are
+// used.
 //
-// Outside of the range of the examples the prediction is that of the nearest point of their bounding box. Std is NaN.
+// Outside the range of the examples the prediction is the value at the nearest point of their bounding box. Std is NaN.
 // Fit needs one example. A fit on a grid costs n·log n and n_j² for an axis of n_j values, a prediction at most n;
 // scattered points cost n³ and n·d.
 type Interpolate struct {
-	By          Interpolant
-	MaxExamples int // scattered; 0 means 500
-	Seed        uint64
+	By          Interpolant // the kind of surface
+	MaxExamples int         // scattered; 0 means 500
+	Seed        uint64      // draws the examples if there are more than MaxExamples
 }
 
 var _ assay.Learner = Interpolate{}
@@ -93,10 +94,10 @@ type surface interface{ at(x []float64) float64 }
 
 // interpolated is a fitted Interpolate.
 type interpolated struct {
-	scaler       scaler
+	scaler       scaler    // of the features
 	lo, hi       []float64 // the bounding box, scaled
 	offset, half float64   // an outcome is offset + half·u
-	surface      surface
+	surface      surface   // predicts u at scaled features
 }
 
 // Predict implements [assay.Predictor].

@@ -4,7 +4,7 @@ import "slices"
 
 // A grid is a tensor product of interpolants in one axis each.
 type grid struct {
-	axes []axis
+	axes []axis    // in the order of the features
 	y    []float64 // outcomes, the last axis fastest
 }
 
@@ -109,7 +109,7 @@ func columnValues(x [][]float64, j int) []float64 {
 	return slices.Compact(v)
 }
 
-// A weight is that of one value of an axis.
+// A weight is the weight w of the i-th value of an axis.
 type weight struct {
 	i int
 	w float64

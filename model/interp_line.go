@@ -13,8 +13,8 @@ type line struct {
 	slope [][]float64 // s_i = Σ_k slope[i][k]·y_k; nil for straight lines
 }
 
-// maxSplined is the number of values up to which the slopes of a spline are
-// solved for; above, a line has those of cubic convolution.
+// maxSplined is the number of values up to which the slopes of a spline are solved for; above, a line has the slopes of
+// cubic convolution.
 const maxSplined = 1024
 
 // slopes sets the slopes of an interpolant.
@@ -29,8 +29,8 @@ func (l *line) slopes(by Interpolant) {
 	}
 }
 
-// parabolaSlopes sets the slope at each value to that of the parabola through it and its neighbours, at the ends
-// through the three last: with equal distances (y_(i+1) - y_(i-1))/2h, Keys' cubic convolution with a = -1/2.
+// parabolaSlopes sets the slope at each value to the slope of the parabola through it and its neighbours, at the ends
+// through the last three. With equal distances it is (y_(i+1) - y_(i-1))/2h, Keys' cubic convolution with a = -1/2.
 func (l *line) parabolaSlopes() {
 	n := len(l.x)
 	l.slope = make([][]float64, n)

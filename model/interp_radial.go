@@ -10,10 +10,10 @@ import (
 // radial is a function through scattered points: a linear trend plus radial
 // functions that have none; see [Interpolate].
 type radial struct {
-	x      [][]float64
-	c      []float64 // of the radial functions
-	trend  []float64 // b_0, b_1, ...
-	linear bool      // φ(r) = -r, else r³
+	x      [][]float64 // the points, scaled
+	c      []float64   // of the radial functions
+	trend  []float64   // b_0, b_1, ...
+	linear bool        // φ(r) = -r, else r³
 }
 
 func (p *radial) phi(r2 float64) float64 {
@@ -40,9 +40,9 @@ func (p *radial) at(x []float64) float64 {
 
 // newRadial returns the function through the outcomes u at rows that are all different.
 //
-// With P the rows (1, x_i) and Z an orthonormal basis of what is orthogonal to its columns, c = Z·(Zᵀ Φ Z)⁻¹·Zᵀ u: the
-// matrix is positive definite for both φ, also where P has not full rank (Wendland, "Scattered data approximation",
-// 2005, thm. 8.12 and corollary 8.17). The trend is then the solution of P·b = u - Φ·c of least norm.
+// With P the rows (1, x_i) and Z an orthonormal basis of the orthogonal complement of its columns, c = Z·(Zᵀ Φ Z)⁻¹·Zᵀ
+// u: the matrix is positive definite for both φ, even if P does not have full rank (Wendland, "Scattered data
+// approximation", 2005, thm. 8.12 and corollary 8.17). The trend is then the solution of P·b = u - Φ·c of least norm.
 func newRadial(x [][]float64, u []float64, by Interpolant) (*radial, error) {
 	n, d := len(x), len(x[0])
 	f := &radial{linear: by == Multilinear, c: make([]float64, n)}

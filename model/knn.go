@@ -10,12 +10,12 @@ import (
 
 const nearest = 5 // scikit-learn's default; Silva et al. give none
 
-// KNN predicts the mean of the K nearest examples by Euclidean distance, all weighing the same, as JobPruner's
-// surrogate does (Silva et al. 2018, §3.3). Of equally distant examples the earlier is nearer; fewer than K examples
-// are all neighbours. Features are not scaled: those of a Space share the unit cube.
+// KNN predicts the mean of the K nearest examples by Euclidean distance with equal weights, like JobPruner's surrogate
+// (Silva et al. 2018, §3.3). Ties go to the earlier example; with fewer than K examples all are neighbours. Features
+// are not scaled: the features of a Space share the unit cube.
 //
-// Std is the sample standard deviation of the neighbours' outcomes, NaN for one
-// neighbour. Fit needs one example. Cost of a prediction: n·d.
+// Std is the sample standard deviation of the neighbours' outcomes, NaN for one neighbour. Fit needs one example. Cost
+// of a prediction: n·d.
 type KNN struct{ K int } // 0 means 5
 
 var _ assay.Learner = KNN{}
@@ -35,13 +35,13 @@ func (k KNN) Fit(d assay.Data) (assay.Predictor, error) {
 }
 
 type knn struct {
-	k, dim       int
+	k, dim       int       // neighbours and features
 	x            []float64 // n rows of dim features
 	u            []float64 // an outcome is offset + half·u
-	offset, half float64
+	offset, half float64   // of the scale of u
 }
 
-// A neighbour is an example and its squared distance.
+// A neighbour is an example with its squared distance d2 and its scaled outcome u.
 type neighbour struct{ d2, u float64 }
 
 // Predict implements [assay.Predictor].

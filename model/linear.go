@@ -14,26 +14,25 @@ import (
 //
 //	Σ_i (y_i - b0 - b·x_i)² + n·Ridge·|b|².
 //
-// Where that leaves b undetermined (Ridge is 0, and features depend on each other
-// linearly or are more than the examples), it is the shortest such b. So Fit
-// needs one example, and the prediction does not depend on the unit of a feature.
+// If this leaves b undetermined (Ridge is 0, and features depend on each other linearly or are more than the examples),
+// b is the shortest solution. So Fit needs one example, and the prediction does not depend on the unit of a feature.
 //
-// Std is that of a new outcome, with the residual variance s² and the leverage of x; D holds the singular values of the
-// scaled features F and V their directions:
+// Std is the standard deviation of a new outcome, with the residual variance s² and the leverage of x; D holds the
+// singular values of the scaled features F and V their directions:
 //
 //	s²·(1 + 1/n + Σ_k (V_k·x)² / (D_k² + n·Ridge)),
 //	s² = Σ_i residual_i² / (n - 1 - Σ_k D_k²/(D_k² + n·Ridge)).
 //
-// It is NaN where no degree of freedom is left for the residuals. It knows
-// nothing of directions in which the examples do not differ.
+// It is NaN if no degree of freedom is left for the residuals. It ignores directions in which the examples do not
+// differ.
 //
 // Cost: Fit n·d·min(n, d), a prediction d², of d features.
 type Linear struct{ Ridge float64 }
 
 var _ assay.Learner = Linear{}
 
-// singular is the least singular value, relative to the greatest, that is told
-// from 0, per row or column; as in numpy's matrix_rank.
+// singular is the least singular value, relative to the greatest, that is distinguished from 0, per row or column; as
+// in numpy's matrix_rank.
 const singular = 0x1p-52
 
 // Fit implements [assay.Learner]. It panics if Ridge is negative or NaN.
@@ -77,11 +76,11 @@ func (l Linear) Fit(d assay.Data) (assay.Predictor, error) {
 
 // linear is the function offset + half·(mean + Σ_k b_k · scaled feature k).
 type linear struct {
-	dim          int
-	offset, half float64
-	mean         float64
-	features     []scaling
-	b            []float64
+	dim          int        // features of a row, constant ones included
+	offset, half float64    // of the scale of the outcomes
+	mean         float64    // of the scaled outcomes
+	features     []scaling  // those that are not constant
+	b            []float64  // by scaled feature
 	directions   *mat.Dense // column k is V_k / sqrt(D_k² + n·Ridge)
 	std          float64    // s/half
 	noise        float64    // 1/n
@@ -89,7 +88,7 @@ type linear struct {
 
 // A scaling maps a feature to ((x-offset)/half - mean) / std.
 type scaling struct {
-	feature                 int
+	feature                 int // index in a row
 	offset, half, mean, std float64
 }
 

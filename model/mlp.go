@@ -117,7 +117,7 @@ type trainer struct {
 	MLP
 	u        [][]float64 // scaled features
 	y        []float64   // standardized outcomes
-	censored []bool
+	censored []bool      // nil if no outcome is
 }
 
 func (t *trainer) isCensored(i int) bool { return t.censored != nil && t.censored[i] }
@@ -173,9 +173,9 @@ func (t *trainer) train(rng *rand.Rand, out []int) *network {
 
 // mlp is the fitted ensemble.
 type mlp struct {
-	scaler   scaler
-	mean, sd float64 // of the outcomes; sd is 0, without members, if they are equal
-	members  []*network
+	scaler   scaler     // of the features
+	mean, sd float64    // of the outcomes; sd is 0, without members, if they are equal
+	members  []*network // each with its own start
 }
 
 // input sets u to the scaled features, [-1, 1] in the range of the data.

@@ -38,7 +38,7 @@ func (n *network) workspace() *workspace {
 	return w
 }
 
-// forward returns the outputs at x, and leaves in w what backward needs.
+// forward returns the outputs at x, and leaves the inputs of backward in w.
 func (n *network) forward(x []float64, w *workspace) (a, b float64) {
 	copy(w.value[0], x)
 	p := n.params
@@ -99,7 +99,7 @@ func axpy(y []float64, a float64, x []float64) {
 
 // adam is the state of Adam with β₁ = 0.9 and β₂ = 0.999.
 type adam struct {
-	rate         float64
+	rate         float64   // of learning
 	first, other []float64 // moments
 	decay1       float64   // β₁ᵗ
 	decay2       float64   // β₂ᵗ

@@ -8,15 +8,14 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// A Posterior is what a Gaussian process knows after n outcomes, whatever its kernel and
-// its mean function are: the Cholesky factor L of their covariance K, and α = K⁻¹y
-// (Rasmussen and Williams, "Gaussian processes for machine learning", 2006, algorithm
-// 2.1). It is immutable and safe for concurrent use. [GP] chooses a kernel for any
-// data; whoever has a kernel of their own begins here.
+// A Posterior is a Gaussian process after n outcomes, for any kernel and mean function: the Cholesky factor L of their
+// covariance K, and α = K⁻¹y (Rasmussen and Williams, "Gaussian processes for machine learning", 2006, algorithm 2.1).
+// It is immutable and safe for concurrent use. [GP] chooses a kernel for any data; callers with a kernel of their own
+// use NewPosterior.
 type Posterior struct {
 	lower    []float64 // L, n rows of n
-	alpha    []float64
-	evidence float64
+	alpha    []float64 // α
+	evidence float64   // logarithm of the marginal likelihood
 }
 
 // Matern52 returns the Matérn-5/2 kernel of variance 1 at the squared distance r2,
@@ -29,8 +28,8 @@ func Matern52(r2 float64) float64 {
 // errSingular is returned for a matrix that stays singular with any jitter.
 var errSingular = errors.New("the covariance matrix is not positive definite")
 
-// NewPosterior returns the process of the outcomes y, each less its prior mean. covariance returns that of y[i] and
-// y[j], j <= i, noise included. It is an error if their covariances are not positive definite. Cost: n³/3.
+// NewPosterior returns the process of the outcomes y, each less its prior mean. covariance returns the covariance of
+// y[i] and y[j], j <= i, noise included. It is an error if the covariances are not positive definite. Cost: n³/3.
 func NewPosterior(y []float64, covariance func(i, j int) float64) (*Posterior, error) {
 	chol, err := factor(len(y), covariance)
 	if err != nil {

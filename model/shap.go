@@ -65,14 +65,14 @@ type step struct {
 }
 
 type explainer struct {
-	tree  Tree
-	scale float64
-	x     []float64
-	phi   []float64
-	steps []step // room for the paths of all levels
+	tree  Tree      // the present one
+	scale float64   // factor on the values of its leaves
+	x     []float64 // the row to explain
+	phi   []float64 // Shapley values so far, by feature
+	steps []step    // room for the paths of all levels
 }
 
-// down is RECURSE of algorithm 2: path is that of the parent, to which feature d with shares z and o is added.
+// down is RECURSE of algorithm 2: path is the path of the parent, to which feature d with shares z and o is added.
 func (s *explainer) down(node int32, path []step, z, o float64, d int32) {
 	if z == 0 && o == 0 {
 		return // no subset of features comes here

@@ -8,8 +8,8 @@ type Node struct {
 	Left      int32   // where x[Feature] <= Threshold continues; 0 in a leaf
 	Right     int32   // where it continues otherwise; 0 in a leaf
 	Threshold float64 // 0 in a leaf
-	Value     float64 // what a leaf predicts; in an inner node the Cover-weighted mean of its leaves
-	Cover     float64 // training weight that reached the node: that of its children together
+	Value     float64 // prediction of a leaf; in an inner node the Cover-weighted mean of its leaves
+	Cover     float64 // training weight that reached the node: the sum of its children's
 }
 
 // Leaf reports whether the node has no children.
@@ -43,9 +43,9 @@ func (t Tree) Predict(x []float64) float64 { return t[t.Leaf(x)].Value }
 // a forest has the centre of the outcomes as Bias and Scale 1/len(Trees); boosting has its base score as Bias, and
 // Scale 1 with the learning rate inside the leaves.
 type Ensemble struct {
-	Trees []Tree
-	Bias  float64
-	Scale float64
+	Trees []Tree  // of any depth
+	Bias  float64 // the prediction without trees
+	Scale float64 // factor on the sum of the trees
 }
 
 // Predict returns f(x).
@@ -60,8 +60,8 @@ func (e Ensemble) Predict(x []float64) float64 {
 // Trees is a Predictor that can be explained tree by tree.
 type Trees interface {
 	assay.Predictor
-	// Ensemble returns trees whose sum is the predictive mean, up to rounding, or a monotone transform of it if the type
-	// of the predictor says so. The trees belong to the predictor: the caller must not change them. It may build them on
-	// each call.
+	// Ensemble returns trees whose sum is the predictive mean, up to rounding, or a monotone transform of it if the
+	// documentation of the predictor's type defines one. The trees belong to the predictor: the caller must not change
+	// them. It may build them on each call.
 	Ensemble() Ensemble
 }

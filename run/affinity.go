@@ -117,10 +117,10 @@ func (c *cpuSet) restore() error {
 	return setThreads(c.all)
 }
 
-// take reserves n processors for one run, those that the fewest runs have, so that parallel runs share none as long as
-// there are enough. For n = 0 it returns nil: the run has all of them. It is an error if n is not a whole number, or
-// more than there are. Sharing is no error: with more runs than processors, a processor is given to several. The caller
-// owns the slice and returns it with give.
+// take reserves for one run the n processors with the fewest runs, so that parallel runs share none while there are
+// enough. For n = 0 it returns nil: the run may use all. It is an error if n is not a whole number, or exceeds the
+// number of processors. Sharing is no error: with more runs than processors, several share one. The caller owns the
+// slice and returns it with give.
 func (c *cpuSet) take(n float64) ([]int, error) {
 	if n == 0 {
 		return nil, nil
@@ -129,7 +129,7 @@ func (c *cpuSet) take(n float64) ([]int, error) {
 		return nil, fmt.Errorf("%v is not a number of processors", n)
 	}
 	if n > float64(len(c.runs)) {
-		return nil, fmt.Errorf("%v processors are asked for, there are %d", n, len(c.runs))
+		return nil, fmt.Errorf("%v processors are requested, there are %d", n, len(c.runs))
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

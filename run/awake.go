@@ -25,15 +25,18 @@ type awake struct {
 	slept func() time.Duration // of the machine, since its start
 }
 
-// Unwrap returns what is wrapped, for what asks a Runner for its abilities.
+// Unwrap returns the inner Runner, for a caller that looks for its abilities.
 func (a awake) Unwrap() assay.Runner { return a.inner }
 
 // leastSleep is the shortest suspension that counts: two clocks are read one after the other.
 const leastSleep = 10 * time.Millisecond
 
-// nearEnd is how shortly before the end of a run this process may have gone on, as a share of the
-// run's time, for its end to have been in the time of the stop.
-const nearEnd = 0.01
+// A run may have ended during a stop of this process if the process went on shortly before it noticed the end: within
+// nearEnd, as a share of the run's time, or within leastNotice, because a busy machine delays the notice.
+const (
+	nearEnd     = 0.01
+	leastNotice = 50 * time.Millisecond
+)
 
 // Run implements [assay.Runner].
 func (a awake) Run(ctx context.Context, job assay.Job, observe func(assay.Measurement)) (assay.Measurement, error) {
@@ -43,12 +46,12 @@ func (a awake) Run(ctx context.Context, job assay.Job, observe func(assay.Measur
 	end := time.Now()
 	last := goneOn()
 	if ctx.Err() != nil {
-		return m, err // its end is not one that it came to
+		return m, err // it did not end by itself
 	}
 	if d := a.slept() - slept; d >= leastSleep {
 		return m, fmt.Errorf("the machine was suspended for %v during the run: %w", d.Round(time.Millisecond), assay.ErrLost)
 	}
-	if !last.IsZero() && end.Sub(last) < max(time.Millisecond, time.Duration(nearEnd*float64(m.Elapsed))) {
+	if !last.IsZero() && end.Sub(last) < max(leastNotice, time.Duration(nearEnd*float64(m.Elapsed))) {
 		return m, fmt.Errorf("assay was stopped when the run ended: %w", assay.ErrLost)
 	}
 	return m, err
@@ -77,7 +80,7 @@ func followContinues() (last func() time.Time) {
 		}
 	}()
 	return func() time.Time {
-		signal.Stop(signals) // what was sent before is in the channel when it returns
+		signal.Stop(signals) // signals sent before are in the channel when it returns
 		close(end)
 		return <-ended
 	}

@@ -91,3 +91,18 @@ func TestAwakeSuspended(t *testing.T) {
 		t.Errorf("%+v, %v", m, err)
 	}
 }
+
+// A busy machine delays the notice of the end of a run that ended during a stop.
+func TestAwakeLateNotice(t *testing.T) {
+	inner := runnerFunc(func(context.Context, assay.Job, func(assay.Measurement)) (assay.Measurement, error) {
+		if err := syscall.Kill(os.Getpid(), syscall.SIGCONT); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(leastNotice / 5)
+		return assay.Measurement{Elapsed: 300 * time.Millisecond}, nil
+	})
+	_, err := awake{inner, func() time.Duration { return 0 }}.Run(t.Context(), assay.Job{}, nil)
+	if !errors.Is(err, assay.ErrLost) {
+		t.Errorf("a run that ended shortly after the process went on counts: %v", err)
+	}
+}

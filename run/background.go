@@ -13,7 +13,7 @@ type hosting interface {
 	Keep(ctx context.Context, job assay.Job, k Kept) (assay.Measurement, error)
 }
 
-// hostOf returns the hosting Runner that a Runner is, or wraps and says so.
+// hostOf returns the hosting Runner that a Runner is, or wraps visibly.
 func hostOf(r assay.Runner) (hosting, bool) {
 	for r != nil {
 		if h, ok := r.(hosting); ok {
@@ -37,7 +37,7 @@ type background struct {
 	left   chan assay.Measurement // has one when the program has ended and left something running
 	done   chan struct{}          // closed when nothing of it is left
 
-	// m and err are what Keep returned; they are set when done is closed.
+	// m and err are the results of Keep; they are set when done is closed.
 	m   assay.Measurement
 	err error
 
@@ -66,7 +66,7 @@ func inBackground(ctx context.Context, k hosting, job assay.Job, output func([]b
 	return b
 }
 
-// stop ends what is left of it and returns when that is gone.
+// stop ends its remaining processes and returns when they are gone.
 func (b *background) stop() {
 	b.cancel(errOver)
 	<-b.done
@@ -82,7 +82,7 @@ func (b *background) over() bool {
 	}
 }
 
-// now returns what it has used so far; ok is false if nothing of it runs.
+// now returns its usage so far; ok is false if no process of it is alive.
 func (b *background) now() (m assay.Measurement, ok bool) {
 	b.mu.Lock()
 	soFar := b.soFar

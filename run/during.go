@@ -11,13 +11,13 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// This file says what a run waits for that takes long. A job that has no limit can wait for
-// ever: for a server that is not there, for somebody at a terminal.
+// This file reports long waits of runs. A job without a limit can wait for ever: for a server that does not exist,
+// for input at a terminal.
 
 // stepKey is the key of the name of a step in a context.
 type stepKey struct{}
 
-// during returns a context that says at which step of a run a command is run.
+// during returns a context that names the step of a run in which a command is run.
 func during(ctx context.Context, step string) context.Context {
 	return context.WithValue(ctx, stepKey{}, step)
 }
@@ -30,8 +30,8 @@ func stepOf(ctx context.Context) string {
 	return "run"
 }
 
-// Waiting is the time after which a run without a limit is told of, and how many times as long
-// as the longest of its step before it must have taken: runs that take an hour each are no news.
+// A run without a limit is reported after waitingAfter, and after waitingTimes the longest time of its step before
+// it: if runs take an hour each, a long run is not reported.
 const (
 	waitingAfter = time.Minute
 	waitingTimes = 10
@@ -45,7 +45,7 @@ type waits struct {
 	longest map[string]time.Duration
 }
 
-// after returns how long a command may take before somebody is told.
+// after returns how long a command may take before it is reported.
 func (w *waits) after(step string) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -62,8 +62,8 @@ func (w *waits) took(step string, d time.Duration) {
 	w.longest[step] = max(w.longest[step], d)
 }
 
-// wait has somebody told if the main process runs for long and nothing limits it. The function that
-// it returns is called with how long it ran. A service has limits of its own.
+// wait reports a main process that runs for long without a limit. The function that it returns is called with the
+// time that it ran. A service has its own limits.
 func (p *process) wait(ctx context.Context, job assay.Job) (arrived func(time.Duration)) {
 	l, step := p.local, stepOf(ctx)
 	if l.opts.Waiting == nil || job.Limit > 0 || step == "service" {
@@ -77,7 +77,7 @@ func (p *process) wait(ctx context.Context, job assay.Job) (arrived func(time.Du
 	}
 }
 
-// waitingText says what is waited for.
+// waitingText describes the wait.
 func waitingText(step string, job assay.Job, pid int, d time.Duration) string {
 	argv := strings.Join(job.Argv, " ")
 	if rs := []rune(argv); len(rs) > 100 {

@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// This file measures energy by the RAPL counters of the kernel's powercap interface. They
-// count for the whole machine: what else runs on it is in the figure.
+// This file measures energy by the RAPL counters of the kernel's powercap interface. They count for the whole
+// machine: the figure includes other programs.
 
 // powercapDir is where the kernel shows energy counters (Documentation/power/powercap/powercap.rst).
 const powercapDir = "/sys/class/powercap"
@@ -125,9 +125,8 @@ type energyMeter struct {
 	over bool
 }
 
-// read returns the energy so far in joules. A zone whose file cannot be read is passed over: its energy is added at the
-// next reading that succeeds. Of a counter that goes round, one round is corrected; that is why upkeep reads in
-// between.
+// read returns the energy so far in joules. A zone whose file cannot be read is skipped: its energy is added at the
+// next successful reading. One wrap-around of a counter is corrected; that is why upkeep reads in between.
 func (m *energyMeter) read() float64 {
 	if m == nil {
 		return 0

@@ -14,12 +14,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// WithFiles returns a Runner that writes a job's Files into its directory before everything else, and puts back what
-// was there when the job and its hooks have ended, whatever became of it. A file that was not there before is removed.
+// WithFiles returns a Runner that writes a job's Files into its directory before everything else, and restores the
+// previous files when the job and its hooks have ended, with any outcome. A file that did not exist before is
+// removed.
 //
-// What was there is kept beside it under the name NAME.assay-before meanwhile: if this process is killed,
-// the next run of such a job finds it and puts it back at its end. No path leads out of the directory, by
-// links neither. Of several jobs with files in one directory, in other processes too, one runs at a time.
+// The previous file is kept beside it under the name NAME.assay-before meanwhile: if this process is killed, the next
+// run of such a job restores it at its end. No path leads out of the directory, not even by links. Among jobs with
+// files in one directory, also of other processes, one runs at a time.
 //
 // A file that cannot be written makes a run that failed, at the step "files". Inner is given jobs without files.
 func WithFiles(inner assay.Runner) assay.Runner { return filed{inner} }
@@ -27,7 +28,7 @@ func WithFiles(inner assay.Runner) assay.Runner { return filed{inner} }
 // filed is stateless and as safe for concurrent use as its inner runner.
 type filed struct{ inner assay.Runner }
 
-// before is the end of the name of what was there.
+// before is the suffix of the name of a previous file.
 const before = ".assay-before"
 
 // Run implements [assay.Runner].
@@ -86,8 +87,8 @@ func lockDir(ctx context.Context, dir string) (unlock func(), err error) {
 	}
 }
 
-// place writes files. The function that it returns puts back what was there, of as many as were
-// written; it is never nil.
+// place writes files. The function that it returns restores the previous ones of all files that were written; it is
+// never nil.
 func place(dir string, files []assay.File) (restore func() error, err error) {
 	if dir == "" {
 		dir = "."
@@ -121,8 +122,8 @@ func place(dir string, files []assay.File) (restore func() error, err error) {
 	return restore, nil
 }
 
-// folders makes a folder of a root and those above it; the function removes those that were made, as
-// far as nothing else is in them.
+// folders makes a folder of a root and its missing parents; the function removes the new ones, if they are otherwise
+// empty.
 func folders(root *os.Root, dir string) (remove func() error, err error) {
 	var made []string
 	for d := dir; d != "." && d != string(filepath.Separator); d = filepath.Dir(d) {
@@ -139,7 +140,7 @@ func folders(root *os.Root, dir string) (remove func() error, err error) {
 	return remove, root.MkdirAll(dir, 0o777)
 }
 
-// aback puts what is there under a name aside, and returns what puts it back.
+// aback moves the file of a name aside, and returns the function that restores it.
 func aback(root *os.Root, name string) (restore func() error, err error) {
 	gone := func(err error) error {
 		if errors.Is(err, fs.ErrNotExist) {

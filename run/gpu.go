@@ -21,8 +21,8 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// This file measures what graphics cards take while a run goes on, by the readings of nvidia-smi, which asks NVML. The
-// figures are of the whole card: what else runs on it is in them.
+// This file measures the use of graphics cards during a run, by the readings of nvidia-smi, which asks NVML. The
+// figures are of the whole card: they include other programs.
 
 // gpuPeriod is how often the cards are read; NVML renews its own readings about as often.
 const gpuPeriod = 100 * time.Millisecond
@@ -154,15 +154,15 @@ func (g *gpuMeter) keep(r gpuReading) {
 	g.readings = append(g.readings, r)
 }
 
-// gpuLine reads one line, "0, 61.20, 431, 17": the card, watts, MiB and per cent. What a card does not say is
-// "[N/A]", which is an error of the power alone.
+// gpuLine reads one line, "0, 61.20, 431, 17": the card, watts, MiB and per cent. A value that a card does not report
+// is "[N/A]", which is an error of the power alone.
 func gpuLine(text string) (card int, r gpuReading, err error) {
 	f := strings.Split(text, ",")
 	if len(f) != 4 {
-		return 0, r, fmt.Errorf("nvidia-smi says %.60q, not a card, its power, memory and utilization", text)
+		return 0, r, fmt.Errorf("nvidia-smi prints %.60q, not a card, its power, memory and utilization", text)
 	}
 	if card, err = strconv.Atoi(strings.TrimSpace(f[0])); err != nil {
-		return 0, r, fmt.Errorf("nvidia-smi says %.60q: %.20q is no card", text, f[0])
+		return 0, r, fmt.Errorf("nvidia-smi prints %.60q: %.20q is no card", text, f[0])
 	}
 	value := func(i int) float64 {
 		x, err := strconv.ParseFloat(strings.TrimSpace(f[i]), 64)
@@ -194,9 +194,9 @@ func (g *gpuMeter) value(quantity string, from, end time.Time) (float64, error) 
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if len(g.readings) == 0 {
-		return 0, cmp.Or(g.err, errors.New("nvidia-smi said nothing"))
+		return 0, cmp.Or(g.err, errors.New("nvidia-smi printed nothing"))
 	}
-	// Those of the time, and one before and one after it.
+	// The readings within the time, and one before and one after it.
 	i := max(0, sort.Search(len(g.readings), func(i int) bool { return g.readings[i].at.After(from) })-1)
 	k := min(len(g.readings), 1+sort.Search(len(g.readings), func(i int) bool { return !g.readings[i].at.Before(end) }))
 	within := g.readings[i:k]
@@ -225,7 +225,7 @@ func (g *gpuMeter) value(quantity string, from, end time.Time) (float64, error) 
 		assay.GPUUtilization: busy,
 	}[quantity]
 	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return 0, fmt.Errorf("the card does not say its %s", quantity)
+		return 0, fmt.Errorf("the card does not report its %s", quantity)
 	}
 	return x, nil
 }

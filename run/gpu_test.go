@@ -69,7 +69,7 @@ func TestGPUMissing(t *testing.T) {
 	for script, want := range map[string]string{
 		"echo no driver >&2; exit 9":                             "nvidia-smi: exit status 9: no driver",
 		"echo Failed to initialize NVML":                         "not a card, its power, memory and utilization",
-		"while :; do echo '0, [N/A], [N/A], 5'; sleep 0.1; done": "the card does not say its energy",
+		"while :; do echo '0, [N/A], [N/A], 5'; sleep 0.1; done": "the card does not report its energy",
 		"echo '0, 10, 1, 1'; exec sleep 0.01": "the cards were not read all the time: nvidia-smi ended " +
 			"by itself",
 	} {

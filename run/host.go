@@ -15,25 +15,25 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/assay-run/assay/internal/cgroup"
+	"github.com/assay-run/assay/internal/proc"
 	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
 )
 
-// This file answers what the machine offers (assay doctor). Each fact is found out by trying where that is cheap and
-// leaves nothing, because a file or a version number says less than the attempt. A fact that is absent is no error: its
-// Detail says why, and its Hint how to get it.
+// This file lists the facilities of the machine (assay doctor). Each fact is found by trying if that is cheap and
+// leaves no trace, because an attempt shows more than a file or a version number. An absent fact is no error: its
+// Detail has the reason, and its Hint the remedy.
 
 // A Fact is one thing that this machine offers, or does not.
 type Fact struct {
 	Name      string `json:"name"`
 	Available bool   `json:"available"`
-	Detail    string `json:"detail"`         // what there is, or why there is nothing
+	Detail    string `json:"detail"`         // the facility, or why it is absent
 	Hint      string `json:"hint,omitempty"` // how to get it, if it is not available
 }
 
-// Host finds out what this machine offers to runs. It tries what it says of cgroups: it makes a group, starts a process
-// in it, and ends it. It changes nothing that lasts, and takes some milliseconds.
+// Host finds the facilities that this machine offers to runs. It tries cgroups: it makes a group, starts a process in
+// it, and ends it. It changes nothing that lasts, and takes some milliseconds.
 func Host(ctx context.Context) []Fact {
 	facts := []Fact{
 		kernelFact(), cpuFact(), memoryFact(),
@@ -49,7 +49,7 @@ func Host(ctx context.Context) []Fact {
 	return facts
 }
 
-// kernelFact is what uname(2) says: system, release and machine.
+// kernelFact has the result of uname(2): system, release and machine.
 func kernelFact() Fact {
 	var u unix.Utsname
 	if err := unix.Uname(&u); err != nil {
@@ -133,20 +133,20 @@ func cgroupFact(ctx context.Context) Fact {
 		return f
 	}
 	f.Available, f.Hint = true, ""
-	dir, _, _ := cgroup.Self()
+	dir, _, _ := proc.Self()
 	controllers := cmp.Or(readWord(dir, "cgroup.controllers"), "none")
 	f.Detail = "cgroup.kill ends runs, below " + dir + "; controllers: " + controllers
 	return f
 }
 
-// tryGroup starts sleep in a new group and ends it. Its group is removed when it returns. If it is killed itself, Sweep
-// with the owner "doctor" finds what is left.
+// tryGroup starts sleep in a new group and ends it. Its group is removed when it returns. If it is killed itself,
+// Sweep with the owner "doctor" finds the remains.
 func tryGroup(ctx context.Context) error {
 	id, err := newRunnerID("doctor")
 	if err != nil {
 		return err
 	}
-	parent, err := cgroup.New(id.group())
+	parent, err := proc.New(id.group())
 	if err != nil {
 		return err
 	}
@@ -221,7 +221,7 @@ func subreaperFact() Fact {
 	if err := unix.Prctl(unix.PR_GET_CHILD_SUBREAPER, uintptr(unsafe.Pointer(&on)), 0, 0, 0); err != nil {
 		return Fact{Name: "subreaper", Detail: err.Error(), Hint: "needs Linux 3.4"}
 	}
-	return Fact{Name: "subreaper", Available: true, Detail: "orphans of runs come to the tool"}
+	return Fact{Name: "subreaper", Available: true, Detail: "the tool adopts orphans of runs"}
 }
 
 // pidfdFact opens a handle of this process (pidfd_open(2)).
@@ -237,8 +237,8 @@ func pidfdFact() Fact {
 	return Fact{Name: "pidfd", Available: true, Detail: "processes are ended by handle, not by number"}
 }
 
-// rssFact starts one program by the launcher, which falls back to a direct start by itself: that it did so is what
-// small tells afterwards. The lock is held because the child is never registered.
+// rssFact starts one program by the launcher, which falls back to a direct start by itself: small shows afterwards
+// whether it did. The lock is held because the child is never registered.
 func rssFact() Fact {
 	s := newStarter()
 	defer s.close()
@@ -269,8 +269,8 @@ func rssFact() Fact {
 	return f
 }
 
-// raplFact opens the counters as a run would. Without any it tells a machine that has none
-// from a user who may not read them.
+// raplFact opens the counters as a run would. Without any it distinguishes a machine without counters from a user who
+// may not read them.
 func raplFact(dir string) Fact {
 	f := Fact{Name: "energy (RAPL)"}
 	r := openRAPL(dir)

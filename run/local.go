@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/cgroup"
 	"github.com/assay-run/assay/internal/proc"
 	"golang.org/x/sys/unix"
 )
@@ -24,19 +23,18 @@ import (
 //
 //   - local_start.go finds and starts the program;
 //   - local_launch.go keeps the tool's memory out of max_rss;
-//   - local_watch.go is what goes on beside a run;
+//   - local_watch.go has the goroutines beside a run;
 //   - local_measure.go makes the figures;
 //   - output.go reads the streams;
 //   - tree.go and reap.go end the processes and wait for them.
 
-// DefaultOutput is how much of the beginning, and of the end, of an output
-// stream is kept unless LocalOptions say otherwise.
+// DefaultOutput is the default size of the beginning, and of the end, of an output stream that is kept.
 const DefaultOutput = 1 << 20
 
 // LocalOptions configure a [Local]. The zero value is usable.
 type LocalOptions struct {
-	// Owner names what the runs of jobs without a study are for, so that [Sweep] can find what a killed tool has left of
-	// them. "" is an owner like any other. A job with an ID is owned by its study.
+	// Owner names the purpose of the runs of jobs without a study, so that [Sweep] can find the remains of a killed
+	// tool. "" is an owner like any other. A job with an ID is owned by its study.
 	Owner string
 	// Head and Tail are how many bytes of the beginning and of the end of each
 	// output stream are kept; 0 means DefaultOutput, less than 0 none.
@@ -49,22 +47,23 @@ type LocalOptions struct {
 	// Direct starts programs from this process instead of from a launcher: a run costs about 0.15 ms less, but max_rss is
 	// not measured unless it is above the peak resident set of this process.
 	Direct bool
-	// Waiting is told, in words, what a run without a limit waits for that takes much longer than
-	// those before it, from a minute on; nil is told nothing. It must be safe for concurrent use.
+	// Waiting is called with a text about a run without a limit that takes much longer than the runs before it, from a
+	// minute on; nil drops it. It must be safe for concurrent use.
 	Waiting func(text string)
 	// NoCgroup ends and meters runs without cgroups even where there are some.
 	NoCgroup bool
 }
 
-// A Local runs commands on this machine. See the package comment for what it
-// measures, and [assay.Runner] for its contract.
+// A Local runs commands on this machine. See the package comment for its measurements, and [assay.Runner] for its
+// contract.
 //
-// It makes the whole process a subreaper (prctl(2)). Of a job's resources it knows "cpus", a whole number of processors
-// that the run has for itself as far as there are enough; any other is an error, so that a wrapper that realises a
-// resource takes it out of the job.
+// It makes the whole process a subreaper (prctl(2)). Among a job's resources it knows "cpus", a whole number of
+// processors that the run has for itself as far as there are enough; any other is an error, so that a wrapper that
+// realises a resource takes it out of the job.
 //
-// When a run is ended, every process of it gets SIGTERM, and SIGKILL after the grace; what a program leaves behind when
-// it ends by itself, too. If ended, its elapsed time is that of the moment it was ended, before the grace.
+// When a run is ended, every process of it gets SIGTERM, and SIGKILL after the grace; so do the processes that a
+// program leaves behind when it ends by itself. The elapsed time of an ended run stops at the moment of the end,
+// before the grace.
 //
 // It is safe for concurrent use.
 type Local struct {
@@ -85,7 +84,7 @@ type Local struct {
 
 	// mu guards the fields below it.
 	mu     sync.Mutex
-	parent *cgroup.Parent // nil if there are no cgroups
+	parent *proc.Parent // nil if there are no cgroups
 	// A slot is either in free or belongs to exactly one run.
 	free []*slot
 	// slots only grows, so that no name of a group is used twice.
@@ -94,16 +93,16 @@ type Local struct {
 
 var _ assay.Runner = (*Local)(nil)
 
-// A slot is what is kept from one run to the next. A slot outlives its run because making and removing a group costs
-// system calls that a short run would notice.
+// A slot is the state that is kept from one run to the next, because making and removing a group costs system calls
+// that a short run would notice.
 type slot struct {
-	group *cgroup.Group // nil if there are no cgroups
-	owner string        // of the group, hashed: it is in its name
+	group *proc.Group // nil if there are no cgroups
+	owner string      // of the group, hashed: it is in its name
 }
 
 // NewLocal returns a Local, which must be closed. It returns an error only if the null device or the facts of this
 // process cannot be read. On an error nothing is left open. The cgroups are optional: if the parent group cannot be
-// made, runs are ended by process id, and no error says so. Local.Cgroup tells.
+// made, runs are ended by process id without an error. Local.Cgroup reports which.
 func NewLocal(opts LocalOptions) (*Local, error) {
 	opts.Head, opts.Tail = keep(opts.Head), keep(opts.Tail)
 	id, err := newRunnerID(opts.Owner)
@@ -127,7 +126,7 @@ func NewLocal(opts LocalOptions) (*Local, error) {
 	// Without it (Linux before 3.4) orphans go to init; cgroups find them yet.
 	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 	if !opts.NoCgroup {
-		l.parent, _ = cgroup.New(id.group())
+		l.parent, _ = proc.New(id.group())
 	}
 	return l, nil
 }
@@ -156,8 +155,8 @@ func (l *Local) ExactRSS() bool { return l.starter.small() }
 // Pinned returns the processors of the runs if LocalOptions.Pin took effect, else nil.
 func (l *Local) Pinned() []int { return l.cpus.pinned() }
 
-// Close removes the cgroups and undoes the pinning. No run may be under way.
-// All steps of Close are taken, whatever fails. The error joins what failed.
+// Close removes the cgroups and undoes the pinning. No run may be under way. All steps of Close are taken, after a
+// failure too. The error joins all failures.
 func (l *Local) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -190,7 +189,7 @@ func (l *Local) acquire(owner string) (*slot, error) {
 		}
 	}
 	if n := len(l.free); n > 0 {
-		l.free[n-1].group.Remove() // what is left of it on an error goes with Close
+		l.free[n-1].group.Remove() // on an error Close removes the rest
 		l.free = l.free[:n-1]
 	}
 	l.slots++
@@ -205,11 +204,11 @@ func (l *Local) acquire(owner string) (*slot, error) {
 	return s, nil
 }
 
-// release takes a slot back from a run of which no process is left. A group that was killed is
-// removed instead: what starts in it next may be killed at once (see cgroup.Group.Spent).
+// release takes a slot back from a run without a live process. A group that was killed is removed instead: the next
+// process in it might be killed at once (see proc.Group.Spent).
 func (l *Local) release(s *slot) {
 	if s.group != nil && s.group.Spent() {
-		s.group.Remove() // what is left of it on an error goes with Close
+		s.group.Remove() // on an error Close removes the rest
 		return
 	}
 	l.mu.Lock()
@@ -217,8 +216,8 @@ func (l *Local) release(s *slot) {
 	l.mu.Unlock()
 }
 
-// dropCgroups gives up cgroups: they can be made, but nothing starts in them. The slot s is that of the run which found
-// this out. Slots of other runs that go on keep their groups.
+// dropCgroups gives up cgroups: they can be made, but nothing starts in them. The slot s belongs to the run that
+// found this out. Slots of other live runs keep their groups.
 func (l *Local) dropCgroups(s *slot) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -258,7 +257,7 @@ type process struct {
 	start time.Time
 	birth uint64 // when the main process started (proc.Process.Start), if there is no cgroup
 	// cpu0 is the processor time of the group before this run: a group serves many runs.
-	cpu0   cgroup.CPU
+	cpu0   proc.CPU
 	direct bool // not started by the launcher
 	meter  *energyMeter
 	out    capture
@@ -271,7 +270,7 @@ type process struct {
 	cause  error         // why the run was ended, or nil
 	stopAt time.Duration // when it was, since start
 	ended  chan struct{} // closed when the goroutine that ends its processes is done
-	// orphans is what adopted processes used that were waited for so far.
+	// orphans is the usage of the adopted processes that were waited for so far.
 	orphans usage
 	peak    float64 // largest resident set seen while running, bytes
 	// seen maps the pid of each process of the run that was seen alive to its start time. Both
@@ -286,14 +285,14 @@ type process struct {
 //   - exited is set first, so that from then on no interrupt begins: either the interrupt or
 //     Run ends the remaining processes, never both;
 //   - the streams are read while processes are being ended, since one that writes into a full
-//     pipe would not come to its end within the grace;
+//     pipe would not end within the grace;
 //   - the main process is waited for when the others have been ended. Until then its pid,
 //     which is the number of its group, cannot be used again, so that no signal meets a
 //     stranger.
 //
-// The error is the cause of a run that was ended: the cause of the context, or assay.ErrLimit.
-// The measurement is valid with it, and empty if the context was done before the start. Any
-// other error means that nothing was started, and the measurement is empty.
+// The error is the cause of a run that was ended: the cause of the context, or assay.ErrLimit. The measurement is
+// valid with it, and empty if the context was done before the start. Any other error means that nothing was started,
+// and the measurement is empty.
 func (l *Local) Run(ctx context.Context, job assay.Job, observe func(assay.Measurement)) (assay.Measurement, error) {
 	return l.run(ctx, job, observe, nil)
 }
@@ -422,7 +421,8 @@ func (p *process) learn(s proc.Process) {
 	p.seen[s.PID], p.sess[s.Session] = s.Start, true
 }
 
-// addOrphan adds what an adopted process of the run used. Any run's goroutine may call it, because one reaps for all.
+// addOrphan adds the usage of an adopted process of the run. Any run's goroutine may call it, because one reaps for
+// all.
 func (p *process) addOrphan(u usage) {
 	p.mu.Lock()
 	p.orphans.add(u)

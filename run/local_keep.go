@@ -10,32 +10,32 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Kept is told of a program that [Local.Keep] runs. Each function may be nil.
+// A Kept has the callbacks for a program that [Local.Keep] runs. Each function may be nil.
 type Kept struct {
-	// Output is given what the program prints, as it does, by one goroutine at a time. It must not keep the slice.
+	// Output is given the program's output as it is printed, by one goroutine at a time. It must not keep the slice.
 	Output func(p []byte)
-	// Started is called once the program runs, with its process and with what measures it so far:
-	// the processes that it left running included. That may be called until Keep returns.
+	// Started is called once the program runs, with its process and a function that measures it so far, including the
+	// processes that it left running. That function may be called until Keep returns.
 	Started func(pid int, soFar func() assay.Measurement)
-	// Left is called when the program has ended by itself and has left something running, with its
-	// exit code and what it printed until then.
+	// Left is called when the program has ended by itself and has left a process running, with its exit code and its
+	// output until then.
 	Left func(m assay.Measurement)
 }
 
-// Keep is Run for a program that is to go on beside others, such as a server: what it leaves running when it ends by
-// itself lives on. Keep returns when nothing of it is left, or when ctx is done and it has ended all of it. The error
-// is the cause of ctx also then; it is nil if the processes ended by themselves.
+// Keep is Run for a program that is to go on beside others, such as a server: processes that it leaves running when
+// it ends by itself live on. Keep returns when none of them is left, or when ctx is done and it has ended all of
+// them. The error is the cause of ctx also then; it is nil if the processes ended by themselves.
 //
-// The job's limit is that of the program itself, not of what it leaves.
+// The job's limit applies to the program itself, not to the processes that it leaves.
 func (l *Local) Keep(ctx context.Context, job assay.Job, k Kept) (assay.Measurement, error) {
 	return l.run(ctx, job, nil, &k)
 }
 
-// lingerEvery is how often a run looks whether something of what it left running is alive.
+// lingerEvery is the interval at which a run looks for live processes that it left running.
 const lingerEvery = 50 * time.Millisecond
 
-// linger waits, after the main process has ended, until nothing of the run is left or ctx is
-// done, and reads its output meanwhile. Ending what is left is up to the caller.
+// linger waits, after the main process has ended, until no process of the run is left or ctx is done, and reads its
+// output meanwhile. The caller must end the remaining processes.
 func (p *process) linger(ctx context.Context, kept *Kept, elapsed time.Duration, buf []byte) {
 	if p.empty() {
 		return

@@ -18,10 +18,10 @@ import (
 // When a process calls execve, the kernel counts the peak resident set of the memory it leaves behind to the new
 // program (exec_mmap in fs/exec.c), and a program started from this process is never seen to use less memory than we
 // do, tens of megabytes. The launcher is one page of code, see local_launch_amd64.s: it starts the program as its
-// sibling, that is as a child of ours, says which process it is, and ends. It costs about 0.15 ms a start.
+// sibling, that is as a child of ours, reports its process id, and ends. It costs about 0.15 ms a start.
 //
-// Where there is no launcher for the machine, or it cannot be executed, the
-// program is started directly. Starts may be concurrent.
+// If the machine has no launcher, or it cannot be executed, the program is started directly. Starts may be
+// concurrent.
 type starter struct {
 	fd     int // of the launcher's executable, or -1
 	failed atomic.Bool
@@ -31,8 +31,8 @@ type starter struct {
 	free [][2]int // pipes for the launcher's report that no start is using
 }
 
-// A report is what the launcher writes, in the order of the words.
-// Each word has 64 bits, in the byte order of the machine.
+// A report is the output of the launcher, in the order of the words. Each word has 64 bits, in the byte order of the
+// machine.
 const (
 	reportSec = iota
 	reportNsec
@@ -105,7 +105,7 @@ func (s *starter) give(p [2]int) {
 	s.mu.Unlock()
 }
 
-// errLauncher says that the launcher itself did not run.
+// errLauncher reports that the launcher itself did not run.
 var errLauncher = errors.New("the launcher does not run")
 
 // start starts a command and returns its process and the time it began. The launcher is given up for good only if a
@@ -125,10 +125,10 @@ func (s *starter) start(c command) (pid int, start time.Time, err error) {
 	return pid, start, err
 }
 
-// The command's argv[0] becomes argv[1] of the launcher, whose argv[0] is the path to execute:
-// the launcher passes its argv on without its first word. The error is errLauncher if the
-// launcher said nothing, else the errno of clone or execve. An error of the pipe is returned
-// as it is. A child whose execve failed is waited for here, since nobody else knows of it.
+// The command's argv[0] becomes argv[1] of the launcher, whose argv[0] is the path to execute: the launcher passes
+// its argv on without its first word. The error is errLauncher without a report of the launcher, else the errno of
+// clone or execve. An error of the pipe is returned as it is. A child whose execve failed is waited for here, since
+// no other code knows of it.
 func (s *starter) launch(c command) (pid int, start time.Time, err error) {
 	pipe, err := s.take()
 	if err != nil {
@@ -143,7 +143,7 @@ func (s *starter) launch(c command) (pid int, start time.Time, err error) {
 		Sys: &syscall.SysProcAttr{Setsid: true, UseCgroupFD: c.inGroup, CgroupFD: c.group},
 	})
 	if err != nil {
-		return 0, start, errLauncher // or the directory, or the cgroup: a direct start tells
+		return 0, start, errLauncher // or the directory, or the cgroup: a direct start finds out
 	}
 	wait4(launcher, 0, nil)
 	var words [reportWords]int64

@@ -10,17 +10,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// This file turns what the kernel says of processes into a measurement. Its sources are:
+// This file turns the kernel's accounting of processes into a measurement. Its sources are:
 //
 //   - wait4(2), of processes that were waited for;
 //   - the cgroup's processor time, of all others;
 //   - /proc, of processes that are alive.
 
-// blockSize is the unit of ru_inblock and ru_oublock on Linux, whatever the
-// device (getrusage(2): they count 512-byte units since 2.6.22).
+// blockSize is the unit of ru_inblock and ru_oublock on Linux for any device (getrusage(2): they count 512-byte units
+// since 2.6.22).
 const blockSize = 512
 
-// A usage is what wait4(2) says of a process and of those it waited for.
+// A usage is the result of wait4(2) for a process and the processes that it waited for.
 type usage struct {
 	user, system time.Duration
 	maxRSS       float64 // bytes
@@ -42,8 +42,8 @@ func usageOf(ru *syscall.Rusage) usage {
 	}
 }
 
-// add sums up what is used up. Of the resident sets it takes the largest: those of several
-// processes share pages and are not of one moment.
+// add sums up usage. It takes the largest resident set: the sets of several processes share pages and are not of one
+// moment.
 func (u *usage) add(v usage) {
 	u.user += v.user
 	u.system += v.system
@@ -69,10 +69,10 @@ func ownPeak() float64 {
 // of processes, so that addMissing allows 2 % more.
 const slack = 5 * time.Millisecond
 
-// addMissing raises the processor times to those of the run's cgroup, if processes that nobody waited for have used a
-// part of it. The cgroup says how the total divides into user and system time for all processes together. The missing
-// part gets at most as much user time as the cgroup has more; the rest is system time. The sum is then the cgroup's
-// total.
+// addMissing raises the processor times to the total of the run's cgroup, if processes without a wait have used a
+// part of it. The cgroup reports how the total divides into user and system time for all processes together. The
+// missing part gets at most as much user time as the cgroup has more; the rest is system time. The sum is then the
+// cgroup's total.
 func (p *process) addMissing(u *usage) {
 	if p.slot.group == nil {
 		return
@@ -91,9 +91,9 @@ func (p *process) addMissing(u *usage) {
 	u.system += missing - user
 }
 
-// measurement returns what is known of a run that has ended. No process of the run is alive, and none is waited for any
-// more. A run that was ended has its figures too; its elapsed time is the caller's argument. A signal n becomes exit
-// code 128+n, as a shell has it.
+// measurement returns the measurement of a run that has ended. No process of the run is alive, and none is waited for
+// any more. A run that was ended has its figures too; its elapsed time is the caller's argument. A signal n becomes
+// exit code 128+n, as a shell has it.
 func (p *process) measurement(elapsed time.Duration, ws syscall.WaitStatus, u usage, energy float64) assay.Measurement {
 	p.mu.Lock()
 	u.add(p.orphans)
@@ -140,11 +140,11 @@ func (p *process) metrics(elapsed, user, system time.Duration, maxRSS, energy fl
 	return m
 }
 
-// soFar returns the measurement of a run that goes on: processor time from the cgroup or from /proc, the peak resident
-// set of the processes that are alive, and what was known of it before. soFar is called on the observer's goroutine. A
-// process that ends between two calls may be missing from the peak, so that p.peak keeps the largest one seen. Without
-// a cgroup, the processor time of a process is in /proc until it has been waited for, and then in that of its parent,
-// or in orphans if we waited for it.
+// soFar returns the measurement of a live run: processor time from the cgroup or from /proc, the peak resident set of
+// the processes that are alive, and the earlier values. soFar is called on the observer's goroutine. A process that
+// ends between two calls may be missing from the peak, so that p.peak keeps the largest one seen. Without a cgroup,
+// the processor time of a process is in /proc until it has been waited for, and then in its parent's, or in orphans
+// if we waited for it.
 func (p *process) soFar() assay.Measurement {
 	live := p.members()
 	peak := 0.0

@@ -146,14 +146,19 @@ func TestProcessesNobodyWaitsForAreInTheCgroup(t *testing.T) {
 	if err := exec.Command("env", "--ignore-signal=CHLD", "true").Run(); err != nil {
 		t.Skip("SKIPPED, NOT TESTED: env has no --ignore-signal")
 	}
-	alone := mustRun(t, l, "/bin/sh", "-c", burn).Metrics
-	m, err := l.Run(t.Context(),
-		assay.Job{Argv: []string{"env", "--ignore-signal=CHLD", "/bin/sh", "-c", "sh -c '" + burn + "'; exit 0"}}, nil)
-	if err != nil {
-		t.Fatal(err)
+	// A busy machine makes the same work cost more, so the least of several compares with the most.
+	alone, unwaited := math.Inf(1), 0.0
+	for range 3 {
+		alone = min(alone, mustRun(t, l, "/bin/sh", "-c", burn).Metrics["cpu"])
+		m, err := l.Run(t.Context(),
+			assay.Job{Argv: []string{"env", "--ignore-signal=CHLD", "/bin/sh", "-c", "sh -c '" + burn + "'; exit 0"}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		unwaited = max(unwaited, m.Metrics["cpu"])
 	}
-	if m.Metrics["cpu"] < 0.6*alone["cpu"] {
-		t.Errorf("cpu is %v, want about %v", m.Metrics["cpu"], alone["cpu"])
+	if unwaited < 0.6*alone {
+		t.Errorf("cpu is %v, want about %v", unwaited, alone)
 	}
 }
 

@@ -18,11 +18,12 @@ import (
 )
 
 // This file starts the main process of a run: it checks the job, finds the program, makes the environment and the
-// pipes, and says why a start failed. A start that fails leaves no process, no descriptor and no registration behind.
+// pipes, and finds the reason why a start failed. A start that fails leaves no process, no descriptor and no
+// registration behind.
 
 // LookPath returns the path of the program that a job with this Argv[0] and Dir runs: the name itself if it has a
-// slash, relative to dir, else the first match in the PATH of this process. The error names the program, says why it
-// cannot be run, and matches [fs.ErrNotExist] or [fs.ErrPermission].
+// slash, relative to dir, else the first match in the PATH of this process. The error names the program and the
+// reason why it cannot be run, and matches [fs.ErrNotExist] or [fs.ErrPermission].
 func LookPath(argv0, dir string) (string, error) {
 	if argv0 == "" {
 		return "", fmt.Errorf("the name of the program is empty: %w", fs.ErrNotExist)
@@ -39,7 +40,7 @@ func LookPath(argv0, dir string) (string, error) {
 		case errors.Is(err, fs.ErrPermission):
 			return "", fmt.Errorf("program %q in PATH is not executable: %w", argv0, fs.ErrPermission)
 		case err != nil:
-			return "", fmt.Errorf("program %q is not in PATH: %w", argv0, fs.ErrNotExist)
+			return "", fmt.Errorf("program %q is not in PATH%s: %w", argv0, asLine(argv0), fs.ErrNotExist)
 		}
 		return path, nil
 	}
@@ -53,8 +54,16 @@ func LookPath(argv0, dir string) (string, error) {
 	return path, checkProgram(argv0, path)
 }
 
-// checkProgram says why a file cannot be run, or returns nil. The argument argv0 is the name that the user gave, for
-// the text. The path is what is looked at. The check uses the effective ids, as execve does.
+// asLine returns what to do about the name of a program that is a whole line for a shell, or "".
+func asLine(argv0 string) string {
+	if !strings.ContainsAny(argv0, " \t") {
+		return ""
+	}
+	return " (a command is a list of arguments: write it without quotes around it, or use --shell)"
+}
+
+// checkProgram returns the reason why a file cannot be run, or nil. The argument argv0 is the name that the user
+// gave, for the text; path is the file. The check uses the effective ids, as execve does.
 func checkProgram(argv0, path string) error {
 	info, err := os.Stat(path)
 	switch {
@@ -70,7 +79,7 @@ func checkProgram(argv0, path string) error {
 	return nil
 }
 
-// checkDir says why a directory cannot be worked in, or returns nil.
+// checkDir returns the reason why a directory cannot be a working directory, or nil.
 func checkDir(dir string) error {
 	info, err := os.Stat(dir)
 	switch {
@@ -86,9 +95,9 @@ func checkDir(dir string) error {
 	return nil
 }
 
-// startError says why a program did not start. execve(2) has one errno for several causes: ENOENT stands for a missing
-// directory, program or interpreter. Therefore the directory and the program are looked at first, and what they do not
-// explain is told by the errno.
+// startError returns the reason why a program did not start. execve(2) has one errno for several causes: ENOENT
+// stands for a missing directory, program or interpreter. Therefore the directory and the program are checked first,
+// and the errno decides if both are right.
 func startError(job assay.Job, path string, err error) error {
 	name := job.Argv[0]
 	if job.Dir != "" {
@@ -110,8 +119,8 @@ func startError(job assay.Job, path string, err error) error {
 	return fmt.Errorf("program %q does not start: %w", name, err)
 }
 
-// checkJob refuses what no program can be given.
-// A NUL byte ends a string of execve(2): what stands behind it would be lost without a word.
+// checkJob refuses arguments that no program can be given. A NUL byte ends a string of execve(2): the text after it
+// would be lost silently.
 func checkJob(job assay.Job) error {
 	if len(job.Argv) == 0 {
 		return errors.New("no command")
@@ -214,10 +223,10 @@ func (p *process) begin(job assay.Job, cpus []int) error {
 	return nil
 }
 
-// launch starts the command in the slot's cgroup, or without one if the machine turns out to let us make groups but not
-// start in them, and registers it. The lock family.starting is held from the fork until the child is registered.
+// launch starts the command in the slot's cgroup, or without one if the machine turns out to let us make groups but
+// not start in them, and registers it. The lock family.starting is held from the fork until the child is registered.
 // Otherwise a reaper could take the child for an orphan in between, and its exit status would be lost. The birth is
-// read only without a cgroup: owner needs it there to tell orphans by their age.
+// read only without a cgroup: owner needs it there to identify orphans by their age.
 func (p *process) launch(c command) error {
 	family.starting.RLock()
 	defer family.starting.RUnlock()
@@ -267,8 +276,8 @@ func refused(err error) bool {
 	return false
 }
 
-// A command is what a starter starts. A command belongs to the start that made it. Its slices are not changed, so that
-// a second attempt can use it again.
+// A command is the input of a starter. It belongs to the start that made it. Its slices are not changed, so that a
+// second attempt can use it again.
 type command struct {
 	path string
 	argv []string

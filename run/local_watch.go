@@ -7,8 +7,7 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// This file is what goes on beside a run on other goroutines than that of Run: the context,
-// the limit, the upkeep and the observer.
+// This file has the goroutines beside the goroutine of Run: the context, the limit, the upkeep and the observer.
 
 // upkeepEvery is how often a run is looked after while it goes on: orphans that have ended are waited for before they
 // fill the table of processes, and energy counters are read before they wrap around.

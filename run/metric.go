@@ -20,14 +20,14 @@ import (
 // never fails a run: the run was paid for, and its other figures are good.
 
 // Metrics returns a Runner that adds the metrics that a job asks for ([assay.Job].Metrics) to the measurement of each
-// run that has ended by itself, whatever its exit code. A metric of the name of another replaces it. One that cannot be
-// measured is absent, and Measurement.Missing says why. While a run goes on, and if it was ended, only inner measures,
+// run that has ended by itself, with any exit code. A metric of the name of another replaces it. One that cannot be
+// measured is absent, and Measurement.Missing has the reason. During a run, and if it was ended, only inner measures,
 // except metrics with a Poll: they are in the observations, and a run that was ended has their last values.
 //
-// Relative files are in the job's Dir. A file that the run has not written, one whose times and size are those of
+// Relative files are in the job's Dir. A file that the run has not written, one with the same times and size as
 // before the run, does not count. Commands are run by inner as /bin/sh -c COMMAND, with the Dir, Env and Limit of the
-// job, and its ID without an attempt; so what surrounds each run of a job, such as [WithHooks], belongs around Metrics
-// and not inside. Inner is given jobs without metrics.
+// job, and its ID without an attempt; so a wrapper around each run of a job, such as [WithHooks], belongs around
+// Metrics and not inside. Inner is given jobs without metrics.
 func Metrics(inner assay.Runner) assay.Runner { return metered{inner} }
 
 // metered is stateless and as safe for concurrent use as its inner runner.
@@ -104,7 +104,7 @@ func measured(m *assay.Measurement, name string, x float64, err error) {
 	m.Missing[name] = strings.ToValidUTF8(err.Error(), "\ufffd")
 }
 
-// Unwrap returns what is wrapped, for what asks a Runner for its abilities.
+// Unwrap returns the inner Runner, for a caller that looks for its abilities.
 func (r metered) Unwrap() assay.Runner { return r.inner }
 
 // A finder returns the value of a metric of a run that has ended by itself.
@@ -119,7 +119,8 @@ type finished struct {
 	path   string // of the file of the source, which the run has written; "" if the source has none
 }
 
-// finders is the table of what finds the metric of each kind of source. To add one, add a row; see CONTRIBUTING.md.
+// finders is the table of the functions that find the metric of each kind of source. To add a kind, add a row; see
+// CONTRIBUTING.md.
 func finders() map[assay.SourceKind]finder {
 	return map[assay.SourceKind]finder{
 		assay.FromStdout: func(_ context.Context, s assay.MetricSource, r finished) (float64, error) {
@@ -131,16 +132,16 @@ func finders() map[assay.SourceKind]finder {
 		assay.FromJSON:    readJSON,
 		assay.FromSize:    fileSize,
 		assay.FromCommand: printed,
-		// It is known when the run is over, and not by what the run has left.
+		// It is known when the run is over, and does not depend on the files of the run.
 		assay.FromGPU: func(context.Context, assay.MetricSource, finished) (float64, error) {
-			return 0, errors.New("graphics cards are read while a run goes on, and their figures are known after it")
+			return 0, errors.New("graphics cards are read during a run, and their figures are known after it")
 		},
 	}
 }
 
-// measure returns the value of one metric after a run. The stamp before is that of the source's file before the run; it
-// is the zero value if the source has no file. A missing row of the table is an error of the program, said in words for
-// who adds a kind.
+// measure returns the value of one metric after a run. The stamp before is the stamp of the source's file before the
+// run; it is the zero value if the source has no file. A missing row of the table is an error of the program, with a
+// text for the developer who adds a kind.
 func (r metered) measure(
 	ctx context.Context, s assay.MetricSource, job assay.Job, m assay.Measurement, before stamp,
 ) (float64, error) {
@@ -161,7 +162,7 @@ func (r metered) measure(
 	return find(ctx, s, e)
 }
 
-// fileSize returns the size of a file in bytes. For a sparse file it is the apparent size, not what the disk holds.
+// fileSize returns the size of a file in bytes. For a sparse file it is the apparent size, not the space on the disk.
 func fileSize(_ context.Context, _ assay.MetricSource, r finished) (float64, error) {
 	info, err := os.Stat(r.path)
 	if err != nil {
@@ -170,9 +171,9 @@ func fileSize(_ context.Context, _ assay.MetricSource, r finished) (float64, err
 	return float64(info.Size()), nil
 }
 
-// match returns the number in the last match of the expression, or why there is none. The last match counts because
-// programs print progress first and the result at the end. The expression has a group: last[2] and last[3] are its
-// bounds, -1 if the group took no part in the match.
+// match returns the number in the last match of the expression, or the reason why there is no match. The last match
+// counts because programs print progress first and the result at the end. The expression has a group: last[2] and
+// last[3] are its bounds, -1 if the group took no part in the match.
 func match(s assay.MetricSource, output []byte) (float64, error) {
 	all := s.Pattern.FindAllSubmatchIndex(output, -1)
 	if len(all) == 0 {
@@ -200,8 +201,8 @@ func printed(ctx context.Context, s assay.MetricSource, r finished) (float64, er
 	return number(string(m.Stdout))
 }
 
-// number reads a metric: what [strconv.ParseFloat] takes, with white space around it, finite. A text is quoted to its
-// first 40 characters, since an output may be long.
+// number reads a metric: a finite number in the syntax of [strconv.ParseFloat], with white space around it. A text is
+// quoted to its first 40 characters, since an output may be long.
 func number(text string) (float64, error) {
 	text = strings.TrimSpace(text)
 	x, err := strconv.ParseFloat(text, 64)
@@ -218,16 +219,17 @@ func number(text string) (float64, error) {
 	return x, nil
 }
 
-// A stamp tells a file that was written from one that was not. Stamps are compared with ==. A file that is missing
-// before and after the run is handled first, by its err. The ctime is in it because a program may set the mtime back
-// (utimensat(2)), and the inode because it may rename a new file over the old one. Times are in nanoseconds since 1970.
+// A stamp distinguishes a file that was written from one that was not. Stamps are compared with ==. A file that is
+// missing before and after the run is handled first, by its err. The ctime is in it because a program may set the
+// mtime back (utimensat(2)), and the inode because it may rename a new file over the old one. Times are in
+// nanoseconds since 1970.
 type stamp struct {
 	size, mtime, ctime int64
 	inode              uint64
 	err                error // why there is no such file
 }
 
-// The error names the path once: that of os.Stat would name it again.
+// The error names the path once: the error of os.Stat would name it again.
 func stampOf(path string) stamp {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -244,7 +246,7 @@ func stampOf(path string) stamp {
 	return stamp{st.Size, st.Mtim.Nano(), st.Ctim.Nano(), st.Ino, nil}
 }
 
-// inDir returns where a file of a job is. The Dir of a job without one is that of this process.
+// inDir returns the path of a file of a job. A job without a Dir has the directory of this process.
 func inDir(dir, file string) string {
 	if filepath.IsAbs(file) || dir == "" {
 		return file

@@ -13,10 +13,11 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// This file follows a JSON pointer (RFC 6901) through a file of any size. The decoder gives tokens, so that the file is
-// never in memory as a whole. What stands behind the value is not read: an error there goes unnoticed.
+// This file follows a JSON pointer (RFC 6901) through a file of any size. The decoder gives tokens, so that the file
+// is never in memory as a whole. The text after the value is not read: an error there goes unnoticed.
 
-// readJSON returns the number that the pointer names. The error names the file; that of opening it does so by itself.
+// readJSON returns the number that the pointer names. The error names the file; an error of opening it does so by
+// itself.
 func readJSON(_ context.Context, s assay.MetricSource, r finished) (float64, error) {
 	f, err := os.Open(r.path)
 	if err != nil {
@@ -34,9 +35,9 @@ func readJSON(_ context.Context, s assay.MetricSource, r finished) (float64, err
 	return x, nil
 }
 
-// lookup reads JSON up to the value that the tokens lead to, in constant memory, and returns it if it is a number. Of
-// equal names in an object the first counts. Numbers are kept as they are written, so that number judges them as it
-// judges those of an output. No tokens stand for the whole document.
+// lookup reads JSON up to the value that the tokens lead to, in constant memory, and returns it if it is a number.
+// Among equal names in an object the first counts. Numbers are kept as they are written, so that number judges them
+// like numbers of an output. No tokens stand for the whole document.
 func lookup(r io.Reader, tokens []string) (float64, error) {
 	d := json.NewDecoder(r)
 	d.UseNumber()
@@ -79,7 +80,7 @@ func lookup(r io.Reader, tokens []string) (float64, error) {
 // errAbsent is internal: lookup replaces it by a text that names the part of the pointer that is missing.
 var errAbsent = errors.New("absent")
 
-// syntaxError says in words that a file ends early, as one does whose writer was killed.
+// syntaxError describes a file that ends early, as one does whose writer was killed.
 func syntaxError(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("the JSON ends early")

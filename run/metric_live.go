@@ -24,7 +24,7 @@ type live struct {
 	file   stamp        // of the file of that source, when it was read last
 }
 
-// newLive returns what follows a run with these sources, nil if none is to be found while it goes on.
+// newLive returns the follower of a run with these sources, nil if none is to be read during the run.
 func newLive(r metered, sources []assay.MetricSource, job assay.Job, before []stamp) *live {
 	if !polls(sources) {
 		return nil
@@ -77,8 +77,8 @@ func (l *live) observer(ctx context.Context, observe func(assay.Measurement)) fu
 	}
 }
 
-// follow adds to the curve what is new of its source, x at last. While a run goes on, the last line of its output
-// may be half of one, and waits. The lock is held.
+// follow adds the new points of its source to the curve, x at last. During a run the last line of its output may be
+// half of one, and waits. The lock is held.
 func (l *live) follow(s assay.MetricSource, m assay.Measurement, x float64, ended bool) {
 	if !s.Curve {
 		return
@@ -110,7 +110,7 @@ func (l *live) follow(s assay.MetricSource, m assay.Measurement, x float64, ende
 	}
 }
 
-// ended adds the curve to the measurement of a run that has ended by itself, with what it reported last.
+// ended adds the curve to the measurement of a run that has ended by itself, with its last report.
 func (l *live) ended(m *assay.Measurement) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -8,19 +8,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A capture reads one output stream of a run through a pipe and keeps its beginning and its end. What it keeps is
-// allocated as it is needed. A capture is used by one goroutine, that of Run. Only its inode is read by others, and
-// does not change after open.
+// A capture reads one output stream of a run through a pipe and keeps its beginning and its end. Memory is allocated
+// as it is needed. Only the goroutine of Run uses a capture. Others read only its inode, which does not change after
+// open.
 type capture struct {
 	fd    int            // the read end, or -1
 	inode uint64         // of the pipe; every process that has its write end shows it in /proc/PID/fd
-	tap   func(p []byte) // is given what is read, which it must not keep; or nil
+	tap   func(p []byte) // is given the bytes read, which it must not keep; or nil
 	mu    sync.Mutex     // of the keeper, which an observer may look at meanwhile
 	keeper
 }
 
-// chunks holds the buffers that streams are read into.
-// A buffer has 64 KiB, which is what a pipe holds unless it was changed (pipe(7)).
+// chunks holds the buffers that streams are read into. A buffer has 64 KiB, the default capacity of a pipe (pipe(7)).
 var chunks = sync.Pool{New: func() any { return new([64 << 10]byte) }}
 
 // open makes the pipe and returns its write end, which the caller closes when the program has it. On an error no
@@ -44,7 +43,7 @@ func (c *capture) open(head, tail int) (w int, err error) {
 	return fds[1], nil
 }
 
-// soFar returns what is kept of the stream now. What comes later changes nothing of it.
+// soFar returns the kept part of the stream now. Later output does not change it.
 func (c *capture) soFar() []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -52,7 +51,7 @@ func (c *capture) soFar() []byte {
 	return b[:len(b):len(b)]
 }
 
-// close may be called more than once. It keeps what was read.
+// close may be called more than once. It keeps the output.
 func (c *capture) close() {
 	if c.fd >= 0 {
 		unix.Close(c.fd)
@@ -60,8 +59,8 @@ func (c *capture) close() {
 	}
 }
 
-// read takes what is in the pipe now, at most one buffer, and returns how much; -1 if nobody has the write end any
-// more. A read error counts as the end of the stream: what came before is kept.
+// read takes the content of the pipe, at most one buffer, and returns its length; -1 once no process has the write
+// end. A read error counts as the end of the stream: earlier output is kept.
 func (c *capture) read(buf []byte) int {
 	for {
 		n, err := unix.Read(c.fd, buf)
@@ -83,9 +82,9 @@ func (c *capture) read(buf []byte) int {
 	}
 }
 
-// finish returns what was kept of the stream. No process of the run is alive, so that all that was written is in the
-// pipe. Something outside the run may hold the write end and go on writing: no more than a pipe holds is taken. The
-// slice belongs to the caller: the capture is not used again.
+// finish returns the kept part of the stream. No process of the run is alive, so that all its output is in the pipe.
+// A process outside the run may hold the write end and go on writing: finish reads at most the capacity of a pipe.
+// The slice belongs to the caller: the capture is not used again.
 func (c *capture) finish(buf []byte) []byte {
 	size, err := unix.FcntlInt(uintptr(c.fd), unix.F_GETPIPE_SZ, 0)
 	for left := size; err == nil && left > 0; {
@@ -99,9 +98,9 @@ func (c *capture) finish(buf []byte) []byte {
 	return c.keeper.bytes()
 }
 
-// follow reads the output of the run until the descriptor ended is readable. It is one thread that sleeps in one system
-// call: each further thread or goroutine to be woken would cost as much as a short run does. It does not drain the
-// streams: what is in the pipes when the main process ends is for followUntil or finish.
+// follow reads the output of the run until the descriptor ended is readable. It is one thread that sleeps in one
+// system call: each further thread or goroutine to be woken would cost as much as a short run does. It does not drain
+// the streams: followUntil or finish reads the rest in the pipes when the main process ends.
 func (p *process) follow(ended int, buf []byte) {
 	fds := p.polled()
 	fds = append(fds, unix.PollFd{Fd: int32(ended), Events: unix.POLLIN})
@@ -126,7 +125,7 @@ func (p *process) followUntil(done <-chan struct{}, buf []byte) {
 	}
 }
 
-// polled has room for one descriptor more, that of the end of the process.
+// polled has room for one descriptor more, for the end of the process.
 func (p *process) polled() []unix.PollFd {
 	return append(make([]unix.PollFd, 0, 3),
 		unix.PollFd{Fd: int32(p.out.fd), Events: unix.POLLIN}, unix.PollFd{Fd: int32(p.err.fd), Events: unix.POLLIN})
@@ -152,8 +151,8 @@ func (p *process) readOnce(fds []unix.PollFd, wait time.Duration, buf []byte) {
 	}
 }
 
-// A keeper keeps the first head and the last tail bytes of what is written.
-// The memory of a stream is bounded by head+tail, however much the program writes.
+// A keeper keeps the first head and the last tail bytes that are written to it. The memory of a stream is bounded by
+// head+tail.
 type keeper struct {
 	// head and tail are at least 0.
 	head, tail int
@@ -187,8 +186,9 @@ func (k *keeper) write(b []byte) {
 	}
 }
 
-// bytes returns what was kept, with a mark in place of what was not. The result may share memory with the keeper, so
-// that nothing is written after it. The mark counts bytes, not characters: a character may be cut at either side of it.
+// bytes returns the kept bytes, with a mark in place of the dropped ones. The result may share memory with the
+// keeper, so that nothing is written after it. The mark counts bytes, not characters: a character may be cut at
+// either side of it.
 func (k *keeper) bytes() []byte {
 	if len(k.last) == 0 && k.cut == 0 {
 		return k.first

@@ -14,7 +14,7 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// Hooks surround the runs of a Runner by what their jobs ask for: see [WithHooks].
+// Hooks surround the runs of a Runner by the commands that their jobs request: see [WithHooks].
 type Hooks struct {
 	inner assay.Runner
 	slots slots
@@ -24,20 +24,20 @@ type Hooks struct {
 
 var _ assay.Runner = (*Hooks)(nil)
 
-// WithHooks returns a Runner that surrounds each run of inner by what its job
-// asks for, as hyperfine does; nothing of it is measured as part of the run:
+// WithHooks returns a Runner that surrounds each run of inner by the commands that its job requests, as hyperfine
+// does; none of them is measured as part of the run:
 //
-//   - Prepare is run before everything else, Cleanup after it, whatever became
-//     of the run. What Prepare leaves running lives until Cleanup has ended.
+//   - Prepare is run before everything else, Cleanup after it, with any outcome
+//     of the run. Processes that Prepare leaves running live until Cleanup has ended.
 //   - Service is started next, and waited for until it is ready. It is ended after the run, before
 //     Cleanup. One with a Key goes on for the next job of that Key, unless the run failed.
 //   - The job itself is run Warmup times before the run that is measured. A
 //     warm-up run that fails is no error.
 //
 // A command that fails, is not there, or reaches the limit makes a run that failed, and so does a service that is not
-// ready in time or ends before the run does, which ends the run: Measurement.Failure says how, and at which step,
-// "prepare", "service" or "cleanup". What would come after it is not run, but Cleanup is, since Prepare may have made
-// half of what it was to make. The output is that of the step, or of the run if there was one.
+// ready in time or ends before the run does, which ends the run: Measurement.Failure has the reason and the step,
+// "prepare", "service" or "cleanup". Later steps are not run, except Cleanup, since Prepare may have done half of its
+// work. The output is the output of the step, or of the run if there was one.
 //
 // A run beside a service has the metrics
 //
@@ -49,9 +49,9 @@ var _ assay.Runner = (*Hooks)(nil)
 // the job's ID without an attempt. Each job at once has another slot: its number is in place of [assay.SlotMark], and
 // in the variable ASSAY_SLOT. Inner is given jobs without these fields.
 //
-// Services and what Prepare leaves running need an inner Runner that can leave them: a [Local], also
-// within [Metrics]. With another one a job with a Service is an error that matches
-// [assay.ErrSetup], and what Prepare leaves is ended with it.
+// Services and processes that Prepare leaves running need an inner Runner that can leave them: a [Local], also within
+// [Metrics]. With another one a job with a Service is an error that matches [assay.ErrSetup], and processes that
+// Prepare leaves are ended with it.
 func WithHooks(inner assay.Runner) *Hooks {
 	return &Hooks{inner: inner, stopWithin: stopWithin, grace: serviceGrace}
 }
@@ -100,13 +100,13 @@ func (h *Hooks) Run(ctx context.Context, job assay.Job, observe func(assay.Measu
 	case e != nil && after.Failure == nil:
 		err = e
 	case after.Failure != nil:
-		m.Failure = after.Failure // the output stays that of the run
+		m.Failure = after.Failure // the output stays the run's
 	}
 	return m, err
 }
 
-// prepare runs the preparation of a job. What it leaves running goes on until the caller stops
-// it; nil if it leaves nothing.
+// prepare runs the preparation of a job. Processes that it leaves running go on until the caller stops the result;
+// nil if it leaves none.
 func (h *Hooks) prepare(ctx context.Context, argv []string, job assay.Job) (assay.Measurement, *background, error) {
 	k, ok := hostOf(h.inner)
 	if !ok || len(argv) == 0 {
@@ -237,9 +237,9 @@ func aside(job assay.Job) assay.Job {
 	return job
 }
 
-// hook runs one command beside the run, which leaves nothing running. What it measures is dropped; what is left is the
+// hook runs one command beside the run, which leaves nothing running. Its measurement is dropped except for the
 // output and the failure of a command that failed. The error is the cause of a context that is done, [assay.ErrLimit]
-// together with a failure, or what another attempt may pass.
+// together with a failure, or an error that another attempt may avoid.
 func (h *Hooks) hook(ctx context.Context, step string, argv []string, job assay.Job) (assay.Measurement, error) {
 	if len(argv) == 0 {
 		return assay.Measurement{}, nil
@@ -250,7 +250,7 @@ func (h *Hooks) hook(ctx context.Context, step string, argv []string, job assay.
 	return hookEnded(ctx, step, m, err)
 }
 
-// hookEnded judges what became of a command beside the run: see hook.
+// hookEnded judges the result of a command beside the run: see hook.
 func hookEnded(ctx context.Context, step string, m assay.Measurement, err error) (assay.Measurement, error) {
 	out := assay.Measurement{Stdout: m.Stdout, Stderr: m.Stderr}
 	switch {
@@ -272,7 +272,7 @@ func hookEnded(ctx context.Context, step string, m assay.Measurement, err error)
 	return out, nil
 }
 
-// lastWords says how a command ended, with the last that it said.
+// lastWords describes how a command ended, with its last output.
 func lastWords(m assay.Measurement) string {
 	how := fmt.Sprintf("exited with code %d", m.ExitCode)
 	if m.Signal != "" {
@@ -281,7 +281,7 @@ func lastWords(m assay.Measurement) string {
 	return how + m.LastWords()
 }
 
-// hopeless reports whether an error of a Runner says that the program cannot be started.
+// hopeless reports whether an error of a Runner means that the program cannot be started.
 func hopeless(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission)
 }

@@ -7,29 +7,28 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/assay-run/assay/internal/cgroup"
 	"github.com/assay-run/assay/internal/proc"
 	"golang.org/x/sys/unix"
 )
 
 // This file waits for processes. A process that has ended stays a zombie until its parent waits for it, and only
-// wait4(2) gives what it used. Orphans of runs become our children, so that we are the ones to wait. Nothing here waits
+// wait4(2) returns its usage. Orphans of runs become our children, so that we must wait for them. No code here waits
 // for "any child": that would steal the exit status of children that other code of the process waits for.
 
 // family knows the main processes that this package has started. It is a variable of the package because children
-// belong to the whole process, however many runners it has: each must know those of the others.
+// belong to the whole process with all its runners: each must know the others'.
 var family = registry{mains: map[int]*process{}}
 
-// A registry tells our own children, which their starters wait for, from orphans: descendants of a run that lost their
-// parent, and that the kernel gave to us because we are a subreaper (prctl(2), PR_SET_CHILD_SUBREAPER). Only orphans
-// are waited for here, each by its own pid, so that nobody's child is stolen: a child is an orphan of a run if it is in
-// the run's cgroup; or, without cgroups, if it is not in our session, and has the run's marker, session or output, or
-// if it was born while no other run went on.
+// A registry distinguishes our own children, which their starters wait for, from orphans: descendants of a run that
+// lost their parent, and that the kernel gave to us because we are a subreaper (prctl(2), PR_SET_CHILD_SUBREAPER).
+// Only orphans are waited for here, each by its own pid, so that no other code's child is stolen: a child is an
+// orphan of a run if it is in the run's cgroup; or, without cgroups, if it is not in our session, and has the run's
+// marker, session or output, or if it was born while no other run went on.
 type registry struct {
 	// starting is read-locked from the fork to the registration of a child, and locked while the children are listed: none
 	// is on the list that is ours and not registered.
 	starting sync.RWMutex
-	// mu guards mains. Where both locks are held, starting is taken first.
+	// mu guards mains. If both locks are held, starting is taken first.
 	mu sync.Mutex
 	// mains maps the pid of the main process of each run that goes on to that run.
 	mains map[int]*process
@@ -94,18 +93,18 @@ func childrenOfSelf() []int {
 	return pids
 }
 
-// owner returns the run that an adopted child belongs to. orphan is false if it may be a child that another part of the
-// program has started; p is nil if it is an orphan of a run that has ended, or that cannot be told. It looks at what is
-// cheap first: while a tree that forks fast is being ended, time counts. The signs are taken in the order of their cost
-// and of their certainty:
+// owner returns the run that an adopted child belongs to. orphan is false if it may be a child that another part of
+// the program has started; p is nil if it is an orphan of a run that has ended, or whose run is unknown. It looks at
+// cheap signs first: while a tree that forks fast is being ended, time counts. The signs are taken in the order of
+// their cost and of their certainty:
 //
-//   - the session, the process group and what was seen while it was alive: no system call;
+//   - the session, the process group and earlier observations of it: no system call;
 //   - the cgroup: one file;
 //   - the only run that goes on, if it had begun when s was born;
 //   - the marker and the output: further files, which a dead process no longer has;
 //   - the only run without a cgroup that had begun when s was born.
 //
-// The argument session is that of this process.
+// The argument session is the session of this process.
 func owner(s proc.Process, mains []*process, session int) (p *process, orphan bool) {
 	if s.Session == session {
 		return nil, false // all processes of a run are in other sessions
@@ -124,7 +123,7 @@ func owner(s proc.Process, mains []*process, session int) (p *process, orphan bo
 		}
 	}
 	if len(scanned) < len(mains) || len(born) == 0 {
-		group := cgroup.Of(s.PID)
+		group := proc.Cgroup(s.PID)
 		for _, p := range mains {
 			if p.slot.group != nil && inGroup(group, p.slot.group.Path()) {
 				return p, true
@@ -174,8 +173,8 @@ func inGroup(path, group string) bool {
 	return len(path) >= len(group) && path[:len(group)] == group && (len(path) == len(group) || path[len(group)] == '/')
 }
 
-// adopted returns the live orphans that belong to p.
-// What it finds is learned, so that the process is still known when it is dead.
+// adopted returns the live orphans that belong to p. It remembers them, so that a process is still known when it is
+// dead.
 func (r *registry) adopted(p *process) []int {
 	pids, mains := r.strangers()
 	var mine []int
@@ -192,10 +191,10 @@ func (r *registry) adopted(p *process) []int {
 	return mine
 }
 
-// reap waits for every orphan that has ended, adds what it used to its run, and returns how many of p are not gone yet
-// or were waited for now. reap works for all runs, whichever calls it: zombies of another run are waited for too, and
-// their usage goes to that run. Several goroutines may call it at once. wait4 then succeeds for one of them only, so
-// that nothing is counted twice. The usage of an orphan whose run has ended is dropped.
+// reap waits for every orphan that has ended, adds its usage to its run, and returns how many processes of p are not
+// gone yet or were waited for now. A call works for all runs: zombies of another run are waited for too, and their
+// usage goes to that run. Several goroutines may call it at once. wait4 then succeeds for one of them only, so that
+// nothing is counted twice. The usage of an orphan whose run has ended is dropped.
 func (r *registry) reap(p *process) (n int) {
 	pids, mains := r.strangers()
 	for _, pid := range pids {

@@ -32,7 +32,7 @@ func resolve(secrets []string) (env []string, err error) {
 			}
 		case "file":
 			if value, err = secretFile(where); err != nil {
-				return nil, assay.Errorf(assay.ClassUsage, "secret %s: %v", name, err) // %w would say that the program is not there
+				return nil, assay.Errorf(assay.ClassUsage, "secret %s: %v", name, err) // %w would mean that the program is missing
 			}
 		default:
 			return nil, assay.Errorf(assay.ClassUsage, "secret %s: %s: is neither env: nor file:", name, kind)
@@ -51,7 +51,7 @@ func CheckSecrets(secrets []string) error {
 	return err
 }
 
-// secretFile returns what is in a file, without the end of its last line. ~ is the home directory.
+// secretFile returns the content of a file, without the end of its last line. ~ is the home directory.
 func secretFile(path string) (string, error) {
 	if rest, ok := strings.CutPrefix(path, "~/"); ok {
 		home, err := os.UserHomeDir()

@@ -16,7 +16,7 @@ import (
 
 // Times of services.
 const (
-	readyWithin  = time.Minute      // to be ready, unless the job says otherwise
+	readyWithin  = time.Minute      // to be ready, unless the job sets it
 	stopWithin   = 30 * time.Second // for a command that stops a service
 	serviceGrace = 10 * time.Second // from SIGTERM to SIGKILL, at least: a server may have much to write
 	// The waits between two looks whether a service is ready, the first and the longest.
@@ -35,7 +35,7 @@ var errServiceDied = errors.New("the service ended while it was needed")
 type server struct {
 	*background
 	spec  assay.Service
-	stops assay.Job     // what it is stopped with, but for the arguments
+	stops assay.Job     // the job that stops it, without the arguments
 	took  time.Duration // from its start until it was ready
 
 	// dead is closed when the service has ended after it was ready, and last is how.
@@ -43,11 +43,11 @@ type server struct {
 	last assay.Measurement
 }
 
-// watch closes dead when the service has ended: when nothing of it is left or, if its program went on
-// when it was ready, that program has ended, whatever that has left.
+// watch closes dead when the service has ended: when no process of it is left or, if its program was alive when it
+// became ready, when that program has ended.
 func (s *server) watch() {
 	left := s.left
-	if len(left) > 0 { // it has started what serves, and ended
+	if len(left) > 0 { // it has started the server, and ended
 		left = nil
 	}
 	go func() {
@@ -71,12 +71,12 @@ func (s *server) over() bool {
 	}
 }
 
-// serve starts the service of a job and waits until it is ready. A failure is that of a service
-// which did not become so; nothing of it is left then.
+// serve starts the service of a job and waits until it is ready. A failure means that the service did not become
+// ready; no process of it is left then.
 func (h *Hooks) serve(ctx context.Context, job assay.Job, spec assay.Service) (*server, *assay.Failure, error) {
 	k, ok := hostOf(h.inner)
 	if !ok {
-		return nil, nil, fmt.Errorf("%w: what makes the runs cannot leave a service running beside them", assay.ErrSetup)
+		return nil, nil, fmt.Errorf("%w: the runner cannot leave a service running beside the runs", assay.ErrSetup)
 	}
 	if p := spec.Ready.Port; p != "" && listens(ctx, p) {
 		why := fmt.Sprintf("service: port %s is taken: another program answers there", p)
@@ -143,7 +143,7 @@ func (h *Hooks) await(ctx context.Context, s *server, seen *matcher) (*assay.Fai
 			if m.ExitCode != 0 {
 				return assay.NewFailure("service", "service: start "+lastWords(m), m.Stdout, m.Stderr), nil
 			}
-			left = nil // what it has started may yet become ready
+			left = nil // a process that it has started may yet become ready
 		case <-limit.C:
 			text := fmt.Sprintf("service was not ready within %v", within)
 			if w := why.get(); w != "" {
@@ -154,12 +154,12 @@ func (h *Hooks) await(ctx context.Context, s *server, seen *matcher) (*assay.Fai
 	}
 }
 
-// look returns true when all that makes a service ready holds, and false when ctx is done. It
-// leaves in why what does not hold yet.
+// look returns true when all conditions of a ready service hold, and false when ctx is done. It leaves in why the
+// condition that does not hold yet.
 func (h *Hooks) look(ctx context.Context, s *server, seen *matcher, why *note) bool {
 	r := s.spec.Ready
 	if len(r.Command) == 0 && r.Port == "" && r.Output == "" {
-		why.set("its start has not ended, and there is no ready: that would say when it can be used")
+		why.set("its start has not ended, and there is no ready to define when it can be used")
 		select {
 		case m := <-s.left:
 			s.left <- m
@@ -224,7 +224,7 @@ func listens(ctx context.Context, port string) bool {
 	return true
 }
 
-// died says how a service ended that should not have; it is over.
+// died describes how a service ended unexpectedly; it is over.
 func (s *server) died(when string) *assay.Failure {
 	how := "it " + lastWords(s.last)
 	if s.err != nil {
@@ -254,7 +254,7 @@ func (h *Hooks) halt(ctx context.Context, s *server) *assay.Failure {
 		m.Failure.Step = "service"
 		return m.Failure
 	}
-	select { // what it was told to do may take a while
+	select { // its stop command may take a while
 	case <-s.dead:
 	case <-time.After(h.grace):
 	}
@@ -276,12 +276,12 @@ func (s *server) guard(ctx context.Context) (context.Context, func()) {
 	return ctx, func() { close(quit); cancel(nil) }
 }
 
-// A matcher looks for an expression in what a program prints.
+// A matcher looks for an expression in the output of a program.
 type matcher struct {
 	expression *regexp.Regexp // nil looks for nothing
 	found      chan struct{}  // closed when it has matched
 	over       bool
-	text       []byte // the end of what was printed
+	text       []byte // the end of the output
 }
 
 // matchedOver is over how much of the end of the output an expression is looked for.

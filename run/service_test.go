@@ -203,7 +203,7 @@ func TestServiceFails(t *testing.T) {
 		},
 		"its start goes on": {
 			"exec sleep 100", func(j *assay.Job) { j.Service.Ready = assay.Ready{Within: short} },
-			"service was not ready within 200ms: its start has not ended, and there is no ready: that would say when it can " +
+			"service was not ready within 200ms: its start has not ended, and there is no ready to define when it can " +
 				"be used",
 			nil,
 		},

@@ -11,17 +11,17 @@ import (
 	"github.com/assay-run/assay/internal/builds"
 )
 
-// WithSetup returns a Runner that makes what a job's Setup asks for, unless the cache has
-// it, and gives its folder to the job in place of [assay.SetupDir]. Nothing of it is measured.
+// WithSetup returns a Runner that runs a job's Setup, unless the cache has its result, and gives its folder to the
+// job in place of [assay.SetupDir]. It is not measured.
 //
-//   - A setup that fails makes a run that failed: Measurement.Failure says how, at the step "setup", and
-//     the output is that of the setup. It is not tried again by this Runner.
+//   - A setup that fails makes a run that failed: Measurement.Failure has the reason, at the step "setup", and
+//     the output is the setup's. It is not tried again by this Runner.
 //   - While a setup is made no job runs, and the other way round, unless Setup.Parallel. Several
 //     setups are made side by side.
 //   - A cache that cannot be used is an error that matches [assay.ErrSetup].
 //
-// It is the outermost of the wrappers, for the hooks of a job use the folder too. Inner makes the
-// setups: they are jobs without an attempt. It is given jobs without setups.
+// It is the outermost of the wrappers, for the hooks of a job use the folder too. Inner makes the setups: they are
+// jobs without an attempt. It is given jobs without setups.
 func WithSetup(inner assay.Runner, cache *builds.Cache) assay.Runner {
 	s := &prepared{inner: inner, cache: cache, failed: map[string]assay.Measurement{}}
 	s.turns.changed = make(chan struct{})
@@ -38,7 +38,7 @@ type prepared struct {
 	failed map[string]assay.Measurement // by key, in this session
 }
 
-// Unwrap returns what is wrapped, for what asks a Runner for its abilities.
+// Unwrap returns the inner Runner, for a caller that looks for its abilities.
 func (p *prepared) Unwrap() assay.Runner { return p.inner }
 
 // Run implements [assay.Runner].
@@ -59,7 +59,7 @@ func (p *prepared) Run(ctx context.Context, job assay.Job, observe func(assay.Me
 	return p.inner.Run(ctx, job, observe)
 }
 
-// errFailed says that a setup has failed, and a measurement how.
+// errFailed reports that a setup has failed; a measurement has the reason.
 var errFailed = errors.New("the setup failed")
 
 // build returns the build of a job's setup, or nil and the measurement of one that failed.
@@ -73,7 +73,7 @@ func (p *prepared) build(ctx context.Context, s assay.Setup, job assay.Job) (*bu
 	var use *builds.Use
 	var m assay.Measurement
 	err := builds.ErrChanged
-	for range 2 { // somebody may have edited a source while it was compiled
+	for range 2 { // a source may have been edited while it was compiled
 		if !errors.Is(err, builds.ErrChanged) {
 			break
 		}
@@ -101,7 +101,7 @@ func (p *prepared) build(ctx context.Context, s assay.Setup, job assay.Job) (*bu
 	return nil, assay.Measurement{}, fmt.Errorf("%w: setup: %w", assay.ErrSetup, err)
 }
 
-// spoilt returns what is left of the measurement of a setup that failed: its output, and why.
+// spoilt returns the measurement of a setup that failed: its output, and the reason.
 func spoilt(m assay.Measurement, reason string) assay.Measurement {
 	return assay.Measurement{
 		Stdout: m.Stdout, Stderr: m.Stderr, Failure: assay.NewFailure("setup", "setup: "+reason, m.Stdout, m.Stderr),

@@ -2,14 +2,15 @@ package run
 
 import "context"
 
-// A tee is given what a run prints.
+// A tee is given the output of a run.
 type tee struct{ stdout, stderr func(p []byte) }
 
 type teeKey struct{}
 
-// Tee returns a context in which a [Local] gives what a run prints, as it does, to two functions, beside what it keeps:
-// all of it, however much that is. Each is called by one goroutine at a time, must not keep the slice, and delays the
-// program if it takes long. Only the run itself is meant, which has an attempt in its ID: not what is run beside it.
+// Tee returns a context in which a [Local] passes the whole output of a run, as it is printed, to two functions, in
+// addition to the part that it keeps. Each is called by one goroutine at a time, must not keep the slice, and delays
+// the program if it takes long. This applies only to the run itself, which has an attempt in its ID, not to commands
+// beside it.
 func Tee(ctx context.Context, stdout, stderr func(p []byte)) context.Context {
 	return context.WithValue(ctx, teeKey{}, tee{stdout, stderr})
 }

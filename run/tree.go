@@ -54,7 +54,7 @@ func signalProcess(s proc.Process, sig syscall.Signal) {
 	}
 	defer unix.Close(fd)
 	if now, ok := proc.Of(s.PID); ok && now.Start == s.Start {
-		// If s ended after the handle was taken, this is ESRCH, whatever the pid means by now.
+		// If s ended after the handle was taken, this is ESRCH, even if the pid was reused.
 		unix.PidfdSendSignal(fd, sig, nil, 0)
 	}
 }
@@ -85,8 +85,8 @@ func (p *process) members() []proc.Process {
 // scanned returns the processes of the run that /proc shows, also those that have ended and were not waited for. The
 // main process is always a root, since its pid is its own until Run waits for it.
 func (p *process) scanned() []proc.Process {
-	// The adopted first: whoever loses its parent after that had a live parent
-	// when it was looked at, so that the caller looks again.
+	// The adopted ones come first: a process that loses its parent after that had a live parent when it was looked at,
+	// so that the caller looks again.
 	return descendants(proc.All(), append(family.adopted(p), p.pid))
 }
 
@@ -118,8 +118,8 @@ func backoff(d *time.Duration) {
 }
 
 // end ends every process of the run, the main one included, and returns when none is alive: SIGTERM to each, then
-// SIGKILL to what is left after the grace. The main process must not have been waited for. end is called once per run,
-// on a goroutine of its own or of a timer, while Run goes on reading the output. A grace of 0 means SIGKILL at once.
+// SIGKILL to the rest after the grace. The main process must not have been waited for. end is called once per run, on
+// a goroutine of its own or of a timer, while Run goes on reading the output. A grace of 0 means SIGKILL at once.
 func (p *process) end(grace time.Duration) {
 	if grace > 0 {
 		deadline := time.Now().Add(grace)
@@ -144,9 +144,9 @@ func (p *process) terminate() {
 	}
 }
 
-// kill ends every process of the run with SIGKILL, and returns when none is alive and those that we had adopted are
-// waited for. A process that the kernel cannot end (in uninterruptible sleep) keeps it waiting. It looks at least
-// twice, and the last look found nothing of this run.
+// kill ends every process of the run with SIGKILL, and returns when none is alive and all adopted ones are waited
+// for. A process that the kernel cannot end (in uninterruptible sleep) keeps it waiting. It looks at least twice, and
+// the last look found nothing of this run.
 func (p *process) kill() {
 	if p.slot.group != nil {
 		p.killGroup()

@@ -14,22 +14,21 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/assay-run/assay/internal/cgroup"
 	"github.com/assay-run/assay/internal/proc"
 	"golang.org/x/sys/unix"
 )
 
-// This file clears away what a tool that was killed itself has left running. It has nothing but names to go by: the
-// marker in the environment of each process and the names of cgroups. Both carry the same runner ID, so that one parser
-// reads both. Every run has the marker, and the cgroup where there is one.
+// This file ends processes that a killed tool has left running. It has only names to identify them: the marker in the
+// environment of each process and the names of cgroups. Both carry the same runner ID, so that one parser reads both.
+// Every run has the marker, and the cgroup if there is one.
 
 // markerName is the environment variable that every process of a run has. Its value is
 // "<owner>.<namespace>.<pid>.<start>.<random>-<number>": a hash of the owner, the PID namespace, pid and start time of
 // the tool that runs it, and the number of the run.
 const markerName = "ASSAY_RUN"
 
-// pidSpace returns the PID namespace of this process. The tests of this package have one of their
-// own, so that no tool that starts beside them sweeps what they count.
+// pidSpace returns the PID namespace of this process. The tests of this package use another one, so that a tool that
+// starts beside them does not sweep their processes.
 var pidSpace = proc.Namespace
 
 // A runnerID names one Local of one process for ever.
@@ -38,11 +37,11 @@ type runnerID struct {
 	space uint64 // inode of the PID namespace
 	pid   int
 	start uint64 // proc.Process.Start
-	// random tells several Locals of one process apart, in 8 hexadecimal digits.
+	// random distinguishes several Locals of one process, in 8 hexadecimal digits.
 	random string
 }
 
-// The error says that /proc cannot be read, without which no run could be followed either.
+// The error means that /proc cannot be read, without which no run could be followed either.
 func newRunnerID(owner string) (runnerID, error) {
 	s, ok := proc.Of(os.Getpid())
 	if !ok {
@@ -62,7 +61,7 @@ func hashOwner(owner string) string {
 	return strconv.FormatUint(h.Sum64(), 16)
 }
 
-// The form is a promise: a later version of the tool has to find what this one left.
+// The form is a promise: a later version of the tool has to find the processes of this one.
 func (id runnerID) String() string {
 	return fmt.Sprintf("%s.%d.%d.%d.%s", id.owner, id.space, id.pid, id.start, id.random)
 }
@@ -73,14 +72,14 @@ func (id runnerID) marker(n int64) string { return id.String() + "-" + strconv.F
 // groupPrefix begins the name of each runner's cgroup.
 const groupPrefix = "assay-"
 
-// group returns the name of the runner's cgroup. Those of its runs are in it.
+// group returns the name of the runner's cgroup, which contains the cgroups of its runs.
 func (id runnerID) group() string { return groupPrefix + id.String() }
 
 // groupOf returns the name of a group for runs of one owner, which is hashed.
 func groupOf(owner string, n int) string { return owner + "-" + strconv.Itoa(n) }
 
-// parseRunnerID reads what String or marker has written.
-// What follows the first '-' is not looked at, so that a marker and a plain ID read the same.
+// parseRunnerID reads the output of String or marker. It ignores the text after the first '-', so that it reads a
+// marker like a plain ID.
 func parseRunnerID(s string) (id runnerID, ok bool) {
 	s, _, _ = strings.Cut(s, "-")
 	f := strings.Split(s, ".")
@@ -99,8 +98,8 @@ func parseRunnerID(s string) (id runnerID, ok bool) {
 // The pid must be of our PID namespace, which the caller checks where it can be another's.
 func (id runnerID) alive() bool { return proc.Alive(id.pid, id.start) }
 
-// ownMarker reports whether a marker is of a runner of this process.
-// It does not ask for the namespace: the pid and the start time are those of this process.
+// ownMarker reports whether a marker belongs to a runner of this process. It does not ask for the namespace: the pid
+// and the start time identify this process.
 func ownMarker(mark string) bool {
 	id, ok := parseRunnerID(mark)
 	return ok && id.pid == os.Getpid() && id.alive()
@@ -116,30 +115,30 @@ func ownGroup(path string) bool {
 	return false
 }
 
-// Swept is what [Sweep] has done.
+// Swept is the result of [Sweep].
 type Swept struct {
 	Processes int // that were sent SIGKILL
 	Groups    int // cgroups of runs that were ended and removed
 }
 
-// Sweep ends what runs of the given owner, such as a study, have left behind because the tool that ran them was killed
-// itself: processes whose marker says so, and cgroups. Call it when a study is opened, before its first run.
+// Sweep ends the processes that runs of the given owner, such as a study, have left behind because their tool was
+// killed: processes with a marker of that owner, and cgroups. Call it when a study is opened, before its first run.
 //
 // It never acts on a process id alone. A process is ended only if its initial environment has a marker of that owner
 // whose tool, named by pid and start time in the PID namespace of the caller, is no more; and by a handle that was
-// taken before the marker was read, so that no other process can be hit. A process that has cleared its environment is
-// found by its cgroup only.
+// taken before the marker was read, so that no other process can be hit. A process that has cleared its environment
+// is found by its cgroup only.
 //
 // It returns when those processes are gone or ctx is done. The runs of a tool that is alive are never swept, even of
-// the same owner. If ctx ends it, the error is its cause; what was sent SIGKILL stays counted. The cgroups come first,
-// because their kill reaches all members at once, even if they fork.
+// the same owner. If ctx ends it, the error is its cause; processes that got SIGKILL stay counted. The cgroups come
+// first, because their kill reaches all members at once, even if they fork.
 func Sweep(ctx context.Context, owner string) (Swept, error) {
 	hash := hashOwner(owner)
 	return sweep(ctx, func(of string) bool { return of == hash })
 }
 
-// SweepAll is [Sweep] for every owner: a run whose tool is dead is nobody's, and disturbs whatever
-// is measured next on the machine.
+// SweepAll is [Sweep] for every owner: a run whose tool is dead has no owner, and disturbs the next measurement on
+// the machine.
 func SweepAll(ctx context.Context) (Swept, error) {
 	return sweep(ctx, func(string) bool { return true })
 }
@@ -197,8 +196,8 @@ func sweepProcess(s proc.Process, lost func(string) bool) bool {
 		return false
 	}
 	defer unix.Close(fd)
-	// Once more, now that the handle holds the process: if it is another by now,
-	// then this is what is seen here; if it ends after this, the signal fails.
+	// Once more, now that the handle holds the process: if it is another process by now, it is seen here; if it ends
+	// after this, the signal fails.
 	now, ok := proc.Of(s.PID)
 	mark, marked := proc.Environ(s.PID, markerName)
 	if !ok || now.Start != s.Start || !marked || !lost(mark) {
@@ -209,13 +208,13 @@ func sweepProcess(s proc.Process, lost func(string) bool) bool {
 
 // sweepGroups ends and removes the groups of our owners that dead tools have left where a new one of ours would be
 // made, and the groups of those tools that hold nothing else. It returns how many runs' groups there were. The groups
-// have two levels: assay-RUNNERID is the tool's, and below it OWNER-N is that of a run. A group of a tool goes only
-// when no run's group of any owner is left in it. An error leaves the remaining groups as they are, for the next sweep.
-// Groups of another user are that user's to sweep.
+// have two levels: assay-RUNNERID is the tool's, and below it OWNER-N is the group of a run. A group of a tool goes
+// only when no run's group of any owner is left in it. An error leaves the remaining groups as they are, for the next
+// sweep. Groups of another user are that user's to sweep.
 func sweepGroups(
 	ctx context.Context, ours func(owner string) bool, dead func(name string) (of string, dead bool),
 ) (n int, err error) {
-	dir, _, err := cgroup.Self()
+	dir, _, err := proc.Self()
 	if err != nil {
 		return 0, nil // no groups, nothing left in them
 	}
@@ -247,7 +246,7 @@ func sweepGroups(
 		if len(subdirs(tool)) > 0 {
 			continue
 		}
-		if err := cgroup.RemoveTree(tool); err != nil && !errors.Is(err, fs.ErrPermission) {
+		if err := proc.RemoveTree(tool); err != nil && !errors.Is(err, fs.ErrPermission) {
 			return n, fmt.Errorf("%w", err)
 		}
 	}
@@ -255,7 +254,7 @@ func sweepGroups(
 }
 
 // sweepGroup ends every process of a group and removes it. If the group cannot be killed or read, it may be gone
-// already: removing it then succeeds, or says what is wrong.
+// already: removing it then succeeds, or returns the reason.
 func sweepGroup(ctx context.Context, path string) error {
 	for wait := firstWait; ; backoff(&wait) {
 		if err := os.WriteFile(filepath.Join(path, "cgroup.kill"), []byte("1"), 0); err != nil {
@@ -269,7 +268,7 @@ func sweepGroup(ctx context.Context, path string) error {
 			return context.Cause(ctx)
 		}
 	}
-	if err := cgroup.RemoveTree(path); err != nil {
+	if err := proc.RemoveTree(path); err != nil {
 		return fmt.Errorf("%w", err)
 	}
 	return nil

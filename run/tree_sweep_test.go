@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/cgroup"
 	"github.com/assay-run/assay/internal/proc"
 	"pgregory.net/rapid"
 )
@@ -237,7 +236,7 @@ func TestSweepSparesAnotherUsersGroup(t *testing.T) {
 		}
 		return
 	}
-	dir, _, err := cgroup.Self()
+	dir, _, err := proc.Self()
 	if err != nil || os.Getuid() != 0 {
 		t.Skipf("SKIPPED: it takes root and a cgroup: %v", err)
 	}

@@ -13,9 +13,9 @@ const (
 	building             // a setup
 )
 
-// turns keeps the two kinds of work apart: any number of one kind goes on while there is none of the
-// other. Setups that wait go before jobs that come later, so that a study with many jobs at once gets to
-// its setups. The zero value needs a channel in changed. It is safe for concurrent use.
+// turns keeps the two kinds of work apart: work of one kind proceeds in any number without work of the other kind.
+// Waiting setups go before jobs that arrive later, so that a study with many jobs at once gets to its setups. The
+// zero value needs a channel in changed. It is safe for concurrent use.
 type turns struct {
 	mu      sync.Mutex
 	active  [2]int

@@ -10,19 +10,19 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// WithVerify returns a Runner that runs a job's Verify after each run that succeeded, and takes a
-// run whose output is wrong for one that failed: Verify exits with another code than 0. It is not
-// measured, and obeys the job's limit and the context as the run does. The output of the measurement
-// stays that of the run; the Failure, of the step "verify", has the last lines of Verify.
+// WithVerify returns a Runner that runs a job's Verify after each run that succeeded, and marks a run with a wrong
+// output as failed: Verify exits with another code than 0. It is not measured, and obeys the job's limit and the
+// context as the run does. The output of the measurement stays the run's; the Failure, of the step "verify", has the
+// last lines of Verify.
 //
-// It belongs outside of [Metrics] and inside of [WithHooks]: a clean-up may remove what is verified. A
-// warm-up run is not verified. Inner is given jobs without a Verify.
+// It belongs outside of [Metrics] and inside of [WithHooks]: a clean-up may remove the verified files. A warm-up run
+// is not verified. Inner is given jobs without a Verify.
 func WithVerify(inner assay.Runner) assay.Runner { return verified{inner} }
 
 // verified is stateless and as safe for concurrent use as its inner runner.
 type verified struct{ inner assay.Runner }
 
-// Unwrap returns what is wrapped, for what asks a Runner for its abilities.
+// Unwrap returns the inner Runner, for a caller that looks for its abilities.
 func (v verified) Unwrap() assay.Runner { return v.inner }
 
 // Run implements [assay.Runner].

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/stats"
+	"github.com/assay-run/assay/internal/stats"
 )
 
 // AdaptiveOptions configure [Adaptive]. The zero value is usable.
@@ -21,8 +21,8 @@ type AdaptiveOptions struct {
 	Settled func(low, high []float64) bool
 }
 
-// Adaptive returns a searcher that has each proposal of inner run as often as it takes to order it, between Min and Max
-// times: the adaptive K that Tabatabaee et al. 2005, §5.2 leave open. The rule:
+// Adaptive returns a searcher that runs each proposal of inner until its order is settled, between Min and Max times:
+// the adaptive K that Tabatabaee et al. 2005, §5.2 leave open. The rule:
 //
 //   - Proposals that inner makes at one Ask race each other and the best
 //     configuration of the races before: as many as fill an Ask(n) with Min runs of
@@ -32,11 +32,11 @@ type AdaptiveOptions struct {
 //   - Those whose order to the leader is settled are not run again. The others,
 //     and the leader as long as there are any, are run once more, and so on up to
 //     Max runs of each in all.
-//   - When a race is over, inner is told its proposals, each with the reduced
-//     value of its runs, merged as by [Replicate]. What inner was told of the
-//     best of earlier races cannot be taken back; if more runs have changed its
+//   - When a race is over, inner gets the trials of its proposals, each with the reduced
+//     value of its runs, merged as by [Replicate]. The earlier value of the
+//     best of earlier races stays with inner; if more runs have changed its
 //     value since, the new values are shifted by the same amount, so that their
-//     order to it is the one that was found.
+//     order to it is the measured one.
 //
 // A configuration that failed in each of its first Min runs, or broke a limit in half of them, takes no part in the
 // race. The runs of a race are interleaved, so that a slow drift of the machine hits all alike. If Ask(n) finds fewer
@@ -58,14 +58,14 @@ func Adaptive(inner assay.Searcher, opts AdaptiveOptions) assay.Searcher {
 	return &adaptive{inner: inner, opts: opts, of: map[int64]*race{}}
 }
 
-// Precedence returns the rule that settles the order of two minima: of the runs of both, the m least all belong to the
-// lower one, and if the two were alike that would happen with a probability of at most alpha (Rosenbaum 1954),
+// Precedence returns the rule that settles the order of two minima: of the runs of both, the m least all belong to
+// the lower one, and if the two were alike that would happen with a probability of at most alpha (Rosenbaum 1954),
 //
 //	C(n_l, m)/C(n_l+n_h, m) <= α,
 //
 // n_l and n_h the numbers of runs. With α = 1/8 it takes the 3 least where both have as many runs, or 8 of 10 if the
-// higher one has 2. It asks only the fast runs, which is where a heavy tail does no harm, and no scale of the noise. Of
-// runs that are all equal, the order is settled: there is none. It panics unless 0 < alpha < 1.
+// higher one has 2. It uses only the fast runs, where a heavy tail does no harm, and no scale of the noise. If all
+// runs are equal, the order counts as settled. It panics unless 0 < alpha < 1.
 func Precedence(alpha float64) func(low, high []float64) bool {
 	if !(alpha > 0 && alpha < 1) {
 		panic(fmt.Sprintf("search: precedence with error %v", alpha))
@@ -97,34 +97,34 @@ func Shift(level float64) func(low, high []float64) bool {
 
 // adaptive is the searcher of [Adaptive].
 //
-// Invariant: best has the least reduced value of all races that are over, told is what inner was told
-// of it, and shift is told less what its runs said of it at the end of the last race.
+// Invariant: best has the least reduced value of all races that are over, told is the value of it that inner got, and
+// shift is told less its reduced value at the end of the last race.
 type adaptive struct {
-	inner assay.Searcher
-	opts  AdaptiveOptions
+	inner assay.Searcher  // proposes the configurations
+	opts  AdaptiveOptions // with defaults
 	ledger
-	races []*race
-	of    map[int64]*race
-	best  *replicates // of the races that are over; nil if there is none
-	told  float64     // what inner was told of best
-	shift float64     // what inner was told of best, less what is known of it
+	races []*race         // that are not over
+	of    map[int64]*race // by the ID of an outstanding run
+	best  *replicates     // of the races that are over; nil without one
+	told  float64         // the value of best that inner got
+	shift float64         // that value, less the present one
 }
 
 // A race is the proposals of one Ask of inner. It is over when no run of it is outstanding, none is queued and no order
 // to the leader is in doubt. queue may hold runs of the best of earlier races, which is no group of this one.
 type race struct {
-	groups []*replicates
+	groups []*replicates         // one for each proposal of the Ask
 	group  map[int64]*replicates // of outstanding runs
 	queue  []*replicates         // runs to be asked
 }
 
-var _ assay.Lacker = (*adaptive)(nil)
+var _ assay.Masker = (*adaptive)(nil)
 
 // Unwrap implements [assay.Unwrapper].
 func (a *adaptive) Unwrap() assay.Searcher { return a.inner }
 
-// Lacks implements [assay.Lacker].
-func (a *adaptive) Lacks(ability any) bool {
+// Hides implements [assay.Masker].
+func (a *adaptive) Hides(ability any) bool {
 	_, narrower := ability.(*assay.Narrower)
 	return narrower
 }

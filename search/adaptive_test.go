@@ -9,8 +9,8 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/assaytest"
+	"github.com/assay-run/assay/internal/stats"
 	"github.com/assay-run/assay/internal/testbed"
-	"github.com/assay-run/assay/stats"
 )
 
 func TestAdaptiveConformance(t *testing.T) {
@@ -25,7 +25,7 @@ func TestAdaptiveConformance(t *testing.T) {
 			return Adaptive(NewSobol(s, 1), AdaptiveOptions{Min: 4, Max: 6, Reduce: stats.Median, Settled: Shift(0.9)})
 		},
 	} {
-		t.Run(name, func(t *testing.T) { assaytest.TestSearcher(t, build, assaytest.SearcherOptions{}) })
+		t.Run(name, func(t *testing.T) { assaytest.TestSearcher(t, build, light(assaytest.SearcherOptions{})) })
 	}
 }
 

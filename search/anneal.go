@@ -23,7 +23,7 @@ type AnnealOptions struct {
 	// Cooling is the factor of the temperature per trial of a chain. 0 means 0.8:
 	// a budget of some tens of trials is to see the cold end.
 	Cooling float64
-	// Seed is that of the initial design and of all draws.
+	// Seed is the seed of the initial design and of all draws.
 	Seed uint64
 }
 
@@ -55,18 +55,18 @@ type AnnealOptions struct {
 // configuration was proposed.
 type Anneal struct {
 	ground
-	turns  // of the chains; the trials of the initial design are of none
-	opts   AnnealOptions
-	chains []chain
-	halves []float64 // half of each finite value, sorted
+	turns                // of the chains; the trials of the initial design are of none
+	opts   AnnealOptions // with defaults
+	chains []chain       // whose proposals take turns
+	halves []float64     // half of each finite value, sorted
 }
 
 // A chain is one walk.
 type chain struct {
-	at    vertex // where it is; no configuration if that has no value yet
-	t     float64
-	begun bool
-	best  bool // it began at the best of all
+	at    vertex  // where it is; no configuration if that has no value yet
+	t     float64 // temperature
+	begun bool    // it has had a first place
+	best  bool    // it began at the best of all
 }
 
 var (

@@ -13,9 +13,8 @@ import (
 type AutoOptions struct {
 	// Seed decides the initial design, the models, random candidates and ties.
 	Seed uint64
-	// Initial is that of [BayesOptions]; but the models begin as soon as half as
-	// many trials have finished, and at least two. Stopped runs teach less, so
-	// where runs are stopped the design is longer.
+	// Initial is the Initial of [BayesOptions]; but the models begin as soon as half as many trials have finished, and
+	// at least two. Stopped runs teach less, so with early stopping the design is longer.
 	Initial int
 }
 
@@ -23,41 +22,35 @@ const (
 	autoTrees  = 50  // of the forest; half as many from autoMany trials on
 	autoMany   = 300 // trials
 	autoRounds = 2   // of the imputation
-	autoWorth  = 1   // deviations of the outcomes by which a value must be better to count for the first part
 )
 
-// Auto is the default search: Bayesian optimization whose proposals are made in
-// turn by three parts that fail in different ways, after an initial design.
+// Auto is the default search: Bayesian optimization whose proposals are made in turn by three parts that fail in
+// different ways, after an initial design.
 //
 //  1. A random forest over the whole space, as [Bayes]: robust, with any kind of
 //     parameter, but blind between the values that it has seen.
 //  2. A Gaussian process over the whole space (Matérn 5/2, a length scale for each
-//     feature): good where the objective is smooth or additive, and where it is
-//     not, it at least asks for something else than the forest.
-//  3. The forest over the neighbours of the best trial, one parameter away: what
-//     remains to be done around an optimum is seldom what a model asks for once
+//     feature): good if the objective is smooth or additive; otherwise
+//     its proposals at least differ from the forest's.
+//  3. The forest over the neighbours of the best trial, one parameter away: the
+//     remaining steps around an optimum are seldom the proposals of a model once
 //     it has become sure.
 //
-// All of them propose what has the largest expected improvement (stats.LogEI) of the
-// log of the objective. For the first part an improvement counts from one deviation of the outcomes on (ξ of
-// Brochu, Cora and de Freitas, "A tutorial on Bayesian optimization of expensive cost functions", 2010,
-// §2.3.2): it looks for what is far better, and the two others for what is better at all. Where many
-// configurations are about as good as the best, tiny improvements among them are nearly sure; if all three
-// went after those, they would try one of them after the other.
+// All of them propose the configuration with the largest expected improvement (stats.LogEI) of the log of the
+// objective.
 //
-// Runs that were stopped early enter the forest with what it expects of them, given
-// that they are at least so long (Hutter, Hoos and Leyton-Brown 2013), and the
-// process as what they are, censored ([model.GP]). It sees the best and the latest
-// trials, 100 together, and its parameters are learned anew each time the trials
-// have become a tenth more. Nothing is proposed twice, and the search ends with ErrDone.
+// Runs that were stopped early enter the forest with its expectation of them above their bound (Hutter, Hoos and
+// Leyton-Brown 2013), and the process as censored values ([model.GP]). It sees the best and the latest trials, 100
+// together, and its parameters are learned anew each time the trials have become a tenth more. Nothing is proposed
+// twice, and the search ends with ErrDone.
 type Auto struct {
-	bayes   *Bayes
-	opts    AutoOptions
-	turn    int     // proposals made by a model
-	worth   float64 // that of the first part
-	process process
-	limits  []process // by limit that is learned
-	memoir  memoir[bayesStep, autoState]
+	bayes   *Bayes                       // the space, the design, the trials and the forest
+	opts    AutoOptions                  // of NewAuto
+	turn    int                          // proposals made by a model
+	worth   float64                      // the first part's: see CountLarge
+	process process                      // over the parameters
+	limits  []process                    // by limit that is learned
+	memoir  memoir[bayesStep, autoState] // notes the steps, and repeats recalled ones
 }
 
 var (
@@ -70,7 +63,7 @@ var (
 
 // NewAuto returns an Auto searcher.
 func NewAuto(space *assay.Space, opts AutoOptions) *Auto {
-	a := &Auto{opts: opts, worth: autoWorth, bayes: NewBayes(space, BayesOptions{
+	a := &Auto{opts: opts, bayes: NewBayes(space, BayesOptions{
 		Learner: autoForest(opts.Seed, 0), Seed: opts.Seed, Initial: opts.Initial, Censored: true,
 	})}
 	a.memoir.of = fingerprint("auto", space, opts)
@@ -86,9 +79,10 @@ func autoForest(seed uint64, n int) assay.Learner {
 	return model.Impute(model.Forest{Trees: trees, Seed: seed}, rounds)
 }
 
-// CountAll has every improvement count for the first part too, as for the searches that were made before some did
-// not. It comes before the first Ask.
-func (a *Auto) CountAll() { a.worth = 0 }
+// CountLarge has an improvement count for the first part from one deviation of the outcomes on (ξ of Brochu, Cora and
+// de Freitas, "A tutorial on Bayesian optimization of expensive cost functions", 2010, §2.3.2). A search that began so
+// goes on so; no new one does. It comes before the first Ask.
+func (a *Auto) CountLarge() { a.worth = 1 }
 
 // Tell implements [assay.Searcher].
 func (a *Auto) Tell(trials ...assay.Trial) error { return a.bayes.Tell(trials...) }
@@ -105,12 +99,12 @@ func (a *Auto) Hint(h func(assay.Config) float64) { a.bayes.Hint(h) }
 // LearnLimits implements [assay.LimitLearner].
 func (a *Auto) LearnLimits(bounds []assay.Bound) { a.bayes.LearnLimits(bounds) }
 
-// Ask implements [assay.Searcher]. The errors are those of [Bayes.Ask].
+// Ask implements [assay.Searcher]. It returns the errors of [Bayes.Ask].
 func (a *Auto) Ask(n int) ([]assay.Proposal, error) {
 	return a.memoir.ask(a, a.bayes.proposals.Last(), n)
 }
 
-// compute implements [resumed]. After an error the process is what it was, as the random numbers are.
+// compute implements [resumed]. An error leaves the process and the random numbers as they were.
 func (a *Auto) compute(n int) ([]assay.Proposal, []bayesStep, error) {
 	before, limits := a.process, slices.Clone(a.limits)
 	ps, steps, err := a.bayes.ask(n, a.choose)
@@ -138,8 +132,7 @@ func (a *Auto) choose() (assay.Config, float64, error) {
 	return b.propound(), math.NaN(), nil
 }
 
-// maximize returns the proposal of the part whose turn it is; that of the forest
-// if it has none.
+// maximize returns the proposal of the part whose turn it is; the forest's if that part has none.
 func (a *Auto) maximize() (assay.Config, float64) {
 	switch a.turn % 3 {
 	case 1:

@@ -7,26 +7,25 @@ import (
 	"github.com/assay-run/assay/model"
 )
 
-// An autoState is what the proposals of [Auto] leave but the steps themselves.
+// An autoState is the state that the proposals of [Auto] leave besides the steps.
 type autoState struct {
 	bayesState
-	Turn int `json:"turn"`
-	// Kernel are the parameters of the process, which were learned from Trials
-	// trials; nil, and 0, before the first fit, and nil also if they are those of the
-	// memo before.
+	Turn int `json:"turn"` // see Auto
+	// Kernel are the parameters of the process, which were learned from Trials trials; nil, and 0, before the first fit,
+	// and nil also if they are the same as in the memo before.
 	Kernel []float64 `json:"kernel,omitempty"`
 	Trials int       `json:"trials,omitempty"`
-	// Limits are those of the processes of limits, by limit.
+	// Limits are the kernels of the processes of limits, by limit.
 	Limits []kernelState `json:"limits,omitempty"`
 }
 
 // A kernelState are the parameters of a process and the trials that it was learned from, as in [autoState].
 type kernelState struct {
-	Kernel []float64 `json:"kernel,omitempty"`
-	Trials int       `json:"trials,omitempty"`
+	Kernel []float64 `json:"kernel,omitempty"` // nil before the first fit
+	Trials int       `json:"trials,omitempty"` // that the kernel was fitted to
 }
 
-// maxKernel is beyond what a parameter of a kernel can be: its exponential is finite.
+// maxKernel is beyond any parameter of a kernel: its exponential is finite.
 //
 // exp overflows at 709, so that the square of that exponential is finite too.
 const maxKernel = 300
@@ -53,7 +52,7 @@ func (a *Auto) state() autoState {
 	return s
 }
 
-// note returns what is to be written of the process.
+// note returns the state of the process for a memo.
 func (p *process) note() kernelState {
 	s := kernelState{Trials: p.trials}
 	if p.fitted != nil && p.noted != p.trials {
@@ -63,7 +62,7 @@ func (p *process) note() kernelState {
 	return s
 }
 
-// restore takes in what note returned.
+// restore sets the state that note returned.
 func (p *process) restore(s kernelState) {
 	if s.Kernel != nil {
 		*p = process{fitted: model.GPOf(s.Kernel), trials: s.Trials, noted: s.Trials}

@@ -20,20 +20,18 @@ const (
 	processClimbs   = 1    // starts of the local search there
 )
 
-// A process is the Gaussian process of an [Auto] search: the parameters of its
-// kernel, which are kept for a while.
+// A process is the Gaussian process of an [Auto] search: the parameters of its kernel, which are kept for a while.
 //
-// It is a value, so that a call of Ask that fails can put back what was: see [Auto.compute].
+// It is a value, so that a call of Ask that fails can restore the previous one: see [Auto.compute].
 type process struct {
 	fitted model.Refitter // nil before the first fit
 	trials int            // that had ended at the time of that fit
 	noted  int            // trials of the parameters that are in a memo
 }
 
-// fit returns the process for examples; nil if there is none. The parameters of
-// the kernel are learned anew when the trials have become a tenth
-// more, and kept between: learning costs some tens of factorizations, keeping one. A new fit
-// starts from the parameters of the last.
+// fit returns the process for examples; nil without examples. The parameters of the kernel are learned anew when the
+// trials have become a tenth more, and kept between: learning costs some tens of factorizations, keeping one. A new
+// fit starts from the parameters of the last.
 func (p *process) fit(a *Auto, d assay.Data) assay.Predictor {
 	b := a.bayes
 	if p.fitted != nil && len(p.fitted.Parameters()) != len(d.X[0])+2 {
@@ -56,11 +54,10 @@ func (p *process) fit(a *Auto, d assay.Data) assay.Predictor {
 	return m
 }
 
-// processData returns the examples for the process: all if there are at most processExamples,
-// and else the latest half of that number and the best half of the others. The best show where
-// the optimum is, the latest what the models were wrong about. Where a censored run belongs
-// the forest says, but no lower than where it was stopped. rank, if not nil, says which outcomes are the best: those
-// of which it is least.
+// processData returns the examples for the process: all if there are at most processExamples, and else the latest
+// half of that number and the best half of the others. The best show where the optimum is, the latest where the
+// models were wrong. The forest predicts the value of a censored run, at least its bound. rank, if not nil, ranks the
+// outcomes: the least are the best.
 func processData(d assay.Data, forest assay.Predictor, rank func(float64) float64) assay.Data {
 	// The examples are in the order of time, the outstanding ones last.
 	n := len(d.Y)
@@ -87,8 +84,8 @@ func processData(d assay.Data, forest assay.Predictor, rank func(float64) float6
 	return d.Rows(append(order[:processExamples/2], order[latest:]...))
 }
 
-// limitsByProcess returns a process for each limit, in place of the forests that b has. What is best to know of
-// a limit is what is next to it.
+// limitsByProcess returns a process for each limit, in place of the forests that b has. The most useful examples of a
+// limit are those next to it.
 func (a *Auto) limitsByProcess() []chance {
 	b := a.bayes
 	if n := len(b.limits.of) - len(a.limits); n > 0 {
@@ -111,13 +108,11 @@ func (a *Auto) limitsByProcess() []chance {
 	})
 }
 
-// byProcess returns the candidate with the largest expected improvement by the
-// process; nil if there is none.
+// byProcess returns the candidate with the largest expected improvement by the process; nil without one.
 //
-// In a pool the candidates are the configurations with the least predicted
-// means, which are cheap, and some others; in a pool of more than processPool the
-// means are those of what the forest prefers and of as many others. Without a
-// pool the process climbs as [Bayes] does.
+// In a pool the candidates are the configurations with the least predicted means, which are cheap, and some others;
+// in a pool of more than processPool the means are computed for the forest's favourites and for as many others.
+// Without a pool the process climbs as [Bayes] does.
 func (a *Auto) byProcess() (assay.Config, float64) {
 	b := a.bayes
 	g := a.process.fit(a, processData(b.examples(), b.surrogate, nil))
@@ -142,7 +137,7 @@ func (a *Auto) byProcess() (assay.Config, float64) {
 
 // A ranked configuration of a pool.
 type ranked struct {
-	at   int
+	at   int     // its number
 	rank float64 // the less the better
 }
 

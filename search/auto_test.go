@@ -376,22 +376,22 @@ func TestWorth(t *testing.T) {
 	if b.improvement(sure) <= b.improvement(unlikely) {
 		t.Error("every improvement counts, and the sure one does not win")
 	}
-	b.worth = autoWorth
+	b.worth = 1
 	if b.improvement(sure) >= b.improvement(unlikely) {
 		t.Error("large improvements count, and the sure one wins")
 	}
 }
 
-// Large improvements count for the first part alone, and for none after CountAll.
+// Every improvement counts for all parts. After CountLarge large ones alone count for the first part.
 func TestAutoWorth(t *testing.T) {
-	for _, all := range []bool{false, true} {
+	for _, large := range []bool{false, true} {
 		space := mixedSpace()
 		value := func(c assay.Config) float64 { return mixedValue(space, c) }
 		a := lightAuto(space, AutoOptions{Seed: 1})
-		want := [3]float64{autoWorth, 0, 0}
-		if all {
-			a.CountAll()
-			want[0] = 0
+		want := [3]float64{}
+		if large {
+			a.CountLarge()
+			want[0] = 1
 		}
 		proposing := false
 		var seen [3]map[float64]bool
@@ -409,7 +409,7 @@ func TestAutoWorth(t *testing.T) {
 		driveAuto(t, a, 9, value)
 		for turn, worth := range want {
 			if len(seen[turn]) != 1 || !seen[turn][worth] {
-				t.Errorf("all %v: improvements count from %v on for part %d, want %v", all, seen[turn], turn+1, worth)
+				t.Errorf("large %v: improvements count from %v on for part %d, want %v", large, seen[turn], turn+1, worth)
 			}
 		}
 	}

@@ -18,7 +18,7 @@ type BayesOptions struct {
 	// Seed decides the initial design, random candidates and ties.
 	Seed uint64
 	// Initial is the number of trials, observed ones included, before the first fit; 1, as in Cello's Algorithm 1, waits
-	// for the two that tell something apart. 0 means 10, or a third of a space of less than 30: a convention, of which 3,
+	// for the two that a comparison needs. 0 means 10, or a third of a space of less than 30: a convention, of which 3,
 	// 5 and 7 were no clear improvement on recorded tables.
 	Initial int
 	// Censored gives censored trials to the Learner as such. If it is false they are left out of the fit (Ding et al.
@@ -28,44 +28,45 @@ type BayesOptions struct {
 
 // Bayes is sequential model-based optimization: a surrogate of the objective is fitted to the trials, and the
 // configuration with the largest expected improvement (stats.LogEI) is proposed; the BO of Cello (Ding et al. 2022,
-// §3.2). It proposes nothing twice, nor what was observed, and ends with ErrDone when nothing is left.
+// §3.2). It proposes no configuration twice, nor an observed one, and ends with ErrDone when none is left.
 //
-// The surrogate sees log y if all values are positive, -log(-y) if all are negative, as those of a maximized positive
-// metric are, and otherwise an inverse hyperbolic sine; all keep the order. A failed or infeasible trial enters with
-// the worst value of a finished one, so that its surroundings are avoided without bending the surrogate; a censored one
-// is left out unless BayesOptions.Censored is set, and stays visited. A trial that is outstanding enters with the value
-// that the surrogate predicted for it ("kriging believer", Ginsbourger et al. 2010), so that parallel proposals differ.
+// The surrogate sees log y if all values are positive, -log(-y) if all are negative, as for a maximized positive
+// metric, and otherwise an inverse hyperbolic sine; all keep the order. A failed or infeasible trial enters with the
+// worst value of a finished one, so that its surroundings are avoided without bending the surrogate; a censored one
+// is left out unless BayesOptions.Censored is set, and stays visited. A trial that is outstanding enters with the
+// value that the surrogate predicted for it ("kriging believer", Ginsbourger et al. 2010), so that parallel proposals
+// differ.
 //
 // Every configuration of an Indexed space of up to 200,000 is scored. In larger spaces the candidates are random
 // configurations, variations of the best trials, and a local search along [assay.Space.Neighbours] from the most
 // promising of both (Hutter, Hoos and Leyton-Brown 2011, §4.3).
 //
-// The surrogate is fitted at the first Ask after a Tell, and for every further
-// proposal of one Ask. Other cost per proposal: a prediction for each candidate.
+// The surrogate is fitted at the first Ask after a result, and for every further proposal of one Ask. Other cost per
+// proposal: a prediction for each candidate.
 //
 // Invariant: lies has an entry for each outstanding proposal; it is NaN for one without a belief.
 type Bayes struct {
-	space   *assay.Space
-	learner assay.Learner
-	opts    BayesOptions
-	source  *rand.PCG // of rng
-	rng     *rand.Rand
+	space   *assay.Space  // of the proposals
+	learner assay.Learner // fits the surrogate
+	opts    BayesOptions  // of NewBayes
+	source  *rand.PCG     // of rng
+	rng     *rand.Rand    // of candidates and ties
 	ledger
-	visited visited
-	design  *Sobol // the initial design, and the source of last resort
-	pool    *pool  // scores whole spaces; nil if the space is too large
-	trials  []example
-	lies    map[int64]float64          // believed objective of outstanding trials
-	draws   int                        // random candidates in a space without a pool
-	starts  int                        // of the local search there
-	keep    func(assay.Config) bool    // limit of Narrow, or nil
-	hint    func(assay.Config) float64 // of Hint, or nil
-	done    bool
-	memoir  memoir[bayesStep, bayesState]
-	spread  bool    // the design made the latest proposal
-	asked   int     // proposals and observed trials
-	ended   int     // told and observed trials
-	limits  *limits // that are learned; nil without
+	visited visited                       // proposed or observed configurations
+	design  *Sobol                        // the initial design, and the source of last resort
+	pool    *pool                         // scores whole spaces; nil if the space is too large
+	trials  []example                     // that have ended, and observed ones
+	lies    map[int64]float64             // believed objective of outstanding trials
+	draws   int                           // random candidates in a space without a pool
+	starts  int                           // of the local search there
+	keep    func(assay.Config) bool       // limit of Narrow, or nil
+	hint    func(assay.Config) float64    // of Hint, or nil
+	done    bool                          // no configuration is left
+	memoir  memoir[bayesStep, bayesState] // notes the steps, and repeats recalled ones
+	spread  bool                          // the design made the latest proposal
+	asked   int                           // proposals and observed trials
+	ended   int                           // trials with a result, and observed ones
+	limits  *limits                       // that are learned; nil without
 
 	surrogate assay.Predictor // nil if it must be fitted again
 	scale     scale           // of the surrogate
@@ -79,14 +80,14 @@ type Bayes struct {
 // It does not change once it is in trials, but for the features when a hint is replaced, and the value of a run below
 // the full level. value counts only if the state is Done or Censored.
 type example struct {
-	config   assay.Config
-	features []float64
-	state    assay.State
-	value    float64
-	sides    []model.Sides // what it tells of each limit that is learned
+	config   assay.Config  // a member of the space
+	features []float64     // as the surrogate gets them
+	state    assay.State   // final
+	value    float64       // minimized
+	sides    []model.Sides // its value of each limit that is learned
 	// depth is how far below the full level it was run, and raw its value there: see [leveler].
 	depth, raw float64
-	level      int // the feature that says so
+	level      int // the feature of the level
 }
 
 var (
@@ -111,7 +112,7 @@ func NewBayes(space *assay.Space, opts BayesOptions) *Bayes {
 			opts.Initial = max(2, int(n/3))
 		}
 	}
-	// The second number is that of this kind of searcher, so that another kind with the same seed draws otherwise.
+	// The second number belongs to this kind of searcher, so that another kind with the same seed draws otherwise.
 	source := rand.NewPCG(opts.Seed, 2)
 	b := &Bayes{
 		space: space, learner: opts.Learner, opts: opts,
@@ -126,11 +127,11 @@ func NewBayes(space *assay.Space, opts BayesOptions) *Bayes {
 	return b
 }
 
-// Ask implements [assay.Searcher]. Besides ErrDone it returns what the learner
-// returns, except that too few examples are made good by the initial design.
+// Ask implements [assay.Searcher]. Besides ErrDone it returns the errors of the learner, except that the initial
+// design replaces a fit with too few examples.
 func (b *Bayes) Ask(n int) ([]assay.Proposal, error) { return b.memoir.ask(b, b.proposals.Last(), n) }
 
-// ask proposes what choose chooses, which is like [Bayes.choose].
+// ask proposes the choices of choose, which is like [Bayes.choose].
 func (b *Bayes) ask(n int, choose func() (assay.Config, float64, error)) ([]assay.Proposal, []bayesStep, error) {
 	var ps []assay.Proposal
 	var steps []bayesStep
@@ -165,7 +166,7 @@ func (b *Bayes) ask(n int, choose func() (assay.Config, float64, error)) ([]assa
 	return ps, steps, nil
 }
 
-// give proposes c, of which the belief is lie, and margins that of the limits.
+// give proposes c with the believed value lie and the believed margins of the limits.
 func (b *Bayes) give(c assay.Config, lie float64, margins []float64) assay.Proposal {
 	b.visit(c)
 	p := b.propose(c)
@@ -194,8 +195,8 @@ func (b *Bayes) choose() (assay.Config, float64, error) {
 	return b.propound(), math.NaN(), nil
 }
 
-// ready reports whether the initial design has been asked for and enough of it
-// is known: half, and two finished trials to tell apart.
+// ready reports whether the initial design has been asked for and enough results of it are known: half, and two
+// finished trials to compare.
 func (b *Bayes) ready() bool {
 	if b.asked < b.opts.Initial || 2*b.ended < b.opts.Initial {
 		return false
@@ -284,12 +285,12 @@ func (b *Bayes) appendEncode(row []float64, c assay.Config) []float64 {
 
 // learn adds a trial that has ended, of a configuration of the space. The features are computed once, here.
 func (b *Bayes) learn(c assay.Config, t assay.Trial) {
-	if t.State == assay.Withdrawn { // it says nothing about c
+	if t.State == assay.Withdrawn { // it has no information about c
 		return
 	}
 	e := example{config: c, features: b.encode(c), state: t.State, value: t.Value}
 	if math.IsNaN(t.Value) || math.IsInf(t.Value, 0) {
-		e.state = assay.Failed // whatever it is called, there is no value
+		e.state = assay.Failed // in any state there is no value
 	}
 	if b.limits != nil {
 		e.sides = b.limits.read(t)

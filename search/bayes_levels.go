@@ -6,7 +6,7 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// Levels below the full one are seen by the models of [Bayes] as values of a parameter that has but one in the
+// Fidelity below the full one are seen by the models of [Bayes] as values of a parameter that has but one in the
 // space: its feature, which is 1/2 there, is more below.
 
 var (
@@ -32,7 +32,7 @@ func (b *Bayes) tellAt(t assay.Trial, param int, depth float64, again bool) erro
 	return nil
 }
 
-// sink has the features say how deep the trial is.
+// sink sets the depth of the trial in the features.
 func (e *example) sink() {
 	if e.depth > 0 {
 		e.features[e.level] = 0.5 + e.depth/2

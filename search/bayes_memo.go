@@ -11,18 +11,18 @@ import (
 // With the state it is all that a search needs to go on as if it had computed the proposal: fits and
 // predictions are not repeated.
 type bayesStep struct {
-	Config assay.Config `json:"c"`
-	Lie    *float64     `json:"y,omitempty"` // its believed objective; nil if there is none
+	Config assay.Config `json:"c"`           // proposed
+	Lie    *float64     `json:"y,omitempty"` // its believed objective; nil without a belief
 	Spread bool         `json:"d,omitempty"` // the design made it, which makes it again
 	Limits []*float64   `json:"l,omitempty"` // its believed margins, nil for one without a belief
 }
 
-// A bayesState is what proposals leave but the steps themselves.
+// A bayesState is the state that proposals leave besides the steps.
 //
 // The random numbers are those after the last step of the memo.
 type bayesState struct {
-	Random randomState `json:"r"`
-	Done   bool        `json:"done,omitempty"`
+	Random randomState `json:"r"`              // of source
+	Done   bool        `json:"done,omitempty"` // the search has ended
 }
 
 // Memo implements [assay.Resumer].
@@ -43,7 +43,7 @@ func (b *Bayes) again(s bayesStep) (assay.Proposal, error) {
 	}
 	if s.Spread {
 		if c, _ := b.design.propound(); !c.Equal(s.Config) {
-			return assay.Proposal{}, fmt.Errorf("proposal %d of the design is another than that of the memo",
+			return assay.Proposal{}, fmt.Errorf("proposal %d of the design differs from the proposal of the memo",
 				b.proposals.Last()+1)
 		}
 	}
@@ -53,7 +53,7 @@ func (b *Bayes) again(s bayesStep) (assay.Proposal, error) {
 // state implements [resumed].
 func (b *Bayes) state() bayesState { return bayesState{stateOf(b.source), b.done} }
 
-// restore implements [resumed]. The source is that of rng, which has no state of its own.
+// restore implements [resumed]. The source is the source of rng, which has no other state.
 func (b *Bayes) restore(s bayesState) {
 	if err := s.Random.set(b.source); err != nil {
 		panic(err) // valid has tried it

@@ -9,10 +9,9 @@ const (
 	lastDraws    = 1 << 20 // before a limit is taken to hold nothing more
 )
 
-// Narrow implements [assay.Narrower]. The trials outside the limit stay in the
-// model, and the local search passes through them. Where the space is too large
-// for all of it to be scored, 2^20 random draws in a row that bring nothing new
-// inside the limit count as its end.
+// Narrow implements [assay.Narrower]. The trials outside the limit stay in the model, and the local search passes
+// through them. If the space is too large to be scored as a whole, it ends after 2^20 random draws in a row without a
+// new configuration inside the limit.
 func (b *Bayes) Narrow(keep func(assay.Config) bool) {
 	b.keep = keep
 	b.done = false
@@ -26,8 +25,7 @@ func (b *Bayes) open(c assay.Config) bool {
 	return !b.visited.has(c) && (b.keep == nil || b.keep(c))
 }
 
-// draw returns a random configuration inside the limit, visited or not; false if
-// none is found in so many draws.
+// draw returns a random configuration inside the limit, visited or not; false if that many draws find none.
 func (b *Bayes) draw(draws int) (assay.Config, bool) {
 	if b.keep == nil {
 		return b.space.Draw(b.rng)
@@ -40,8 +38,8 @@ func (b *Bayes) draw(draws int) (assay.Config, bool) {
 	return nil, false
 }
 
-// propound returns the next configuration of the initial design, or a random one
-// inside a limit, of which the design knows nothing; nil if there is none.
+// propound returns the next configuration of the initial design, or a random one inside a limit, which the design
+// does not know; nil without one.
 func (b *Bayes) propound() assay.Config {
 	if b.keep == nil {
 		c, ok := b.design.propound()

@@ -16,7 +16,7 @@ type BlissOptions struct {
 	Pool []assay.Learner
 	// Seed decides the initial design, random candidates and ties.
 	Seed uint64
-	// Initial is that of [BayesOptions].
+	// Initial is the Initial of [BayesOptions].
 	Initial int
 	// Measured is the number of proposals by a model before predictions are
 	// learned from. 0 means 5.
@@ -40,19 +40,19 @@ type BlissOptions struct {
 //
 // Invariant: each configuration in imagined has one example in the trials of bayes that was never measured.
 type Bliss struct {
-	bayes    *Bayes
-	opts     BlissOptions
-	arms     []arm
-	by       map[int64]int // the arm of an outstanding proposal
-	imagined visited       // configurations that a prediction stands in for
-	modelled int           // proposals made by a model
-	memoir   memoir[blissStep, bayesState]
+	bayes    *Bayes                        // the space, the design and the trials
+	opts     BlissOptions                  // with defaults
+	arms     []arm                         // one for each model
+	by       map[int64]int                 // the arm of an outstanding proposal
+	imagined visited                       // configurations that a prediction stands in for
+	modelled int                           // proposals made by a model
+	memoir   memoir[blissStep, bayesState] // notes the steps, and repeats recalled ones
 }
 
-// An arm is what the bandit knows of a model.
+// An arm is the bandit's knowledge of a model.
 type arm struct {
-	asked  int
-	reward float64 // sum over those that were told
+	asked  int     // proposals by the model
+	reward float64 // sum over the trials with a result
 }
 
 var (
@@ -76,7 +76,7 @@ func NewBliss(space *assay.Space, opts BlissOptions) *Bliss {
 	return s
 }
 
-// Ask implements [assay.Searcher]. The errors are those of Bayes.Ask.
+// Ask implements [assay.Searcher]. It returns the errors of Bayes.Ask.
 func (s *Bliss) Ask(n int) ([]assay.Proposal, error) {
 	return s.memoir.ask(s, s.bayes.proposals.Last(), n)
 }
@@ -124,7 +124,7 @@ func (s *Bliss) count(p assay.Proposal, arm int) {
 	s.by[p.ID] = arm
 }
 
-// use makes the k-th learner that of the next fit.
+// use selects the k-th learner for the next fit.
 func (s *Bliss) use(k int) {
 	s.bayes.learner = s.opts.Pool[k]
 	s.bayes.surrogate = nil
@@ -151,8 +151,8 @@ func (s *Bliss) choose() int {
 	return best
 }
 
-// imagine is a round whose measurement is predicted, and returns that. It does
-// nothing where the model does not fit, or proposes what was imagined before.
+// imagine makes a round whose measurement is predicted, and returns it. It returns nil if the model does not fit, or
+// proposes a configuration that was imagined before.
 func (s *Bliss) imagine() *imagined {
 	b := s.bayes
 	if b.fit() != nil {

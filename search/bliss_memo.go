@@ -6,14 +6,14 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// A blissStep is a proposal of [Bliss]: which model made it, and what was predicted
-// before that in place of a measurement.
+// A blissStep is a proposal of [Bliss]: the model that made it, and the prediction before it in place of a
+// measurement.
 //
 // The reward of an arm follows from the trials and is in no memo.
 type blissStep struct {
 	bayesStep
-	Arm      int       `json:"arm"` // noArm if it was none
-	Imagined *imagined `json:"i,omitempty"`
+	Arm      int       `json:"arm"`         // noArm if it was none
+	Imagined *imagined `json:"i,omitempty"` // nil without one
 }
 
 // noArm stands for the initial design.
@@ -21,8 +21,8 @@ const noArm = -1
 
 // An imagined trial is a prediction that stands in for a measurement.
 type imagined struct {
-	Config assay.Config `json:"c"`
-	Value  float64      `json:"y"`
+	Config assay.Config `json:"c"` // not measured
+	Value  float64      `json:"y"` // predicted
 }
 
 // Memo implements [assay.Resumer].
@@ -33,8 +33,8 @@ func (s *Bliss) Recall(memos [][]byte) error {
 	return s.memoir.recall(s, s.bayes.proposals.Last(), memos)
 }
 
-// again implements [resumed]. The prediction comes after the proposal here: what is computed first does
-// not matter where nothing is computed.
+// again implements [resumed]. The prediction comes after the proposal here: the order does not matter without
+// computing.
 func (s *Bliss) again(step blissStep) (assay.Proposal, error) {
 	p, err := s.bayes.again(step.bayesStep)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/stats"
 	"github.com/assay-run/assay/model"
-	"github.com/assay-run/assay/stats"
 )
 
 // limits are the limits that a search learns, a model for each bound; see [assay.LimitLearner].
@@ -15,7 +15,7 @@ import (
 // The models are of the margin, the distance of the sides on a scale: 0 where they are equal, and above where
 // the bound is broken.
 type limits struct {
-	of     []assay.Bound
+	of     []assay.Bound       // in the order of the other lists
 	lies   map[int64][]float64 // believed margins of outstanding proposals
 	models []chance            // of the present surrogate; nil without
 	margin []model.MarginScale // of the present examples, one for each bound
@@ -23,11 +23,11 @@ type limits struct {
 
 // A chance is the model of a bound.
 type chance struct {
-	of int
+	of int // index of the bound in limits.of
 	model.Chance
 }
 
-// read returns what a trial tells of each bound.
+// read returns the value of a trial for each bound.
 func (l *limits) read(t assay.Trial) []model.Sides {
 	all := make([]model.Sides, len(l.of))
 	for k, b := range l.of {
@@ -91,7 +91,7 @@ func (l *limits) examples(b *Bayes, k int) assay.Data {
 	return d
 }
 
-// fit makes the models by a learner. A bound of which too little is known to tell configurations apart has none.
+// fit makes the models by a learner. A bound with too few examples to distinguish configurations has none.
 func (l *limits) fit(b *Bayes, learn func(k int, d assay.Data) assay.Predictor) []chance {
 	var all []chance
 	for k, s := range l.margin {
@@ -122,11 +122,11 @@ func (b *Bayes) fitLimits() {
 	})
 }
 
-// outside reports whether limits are learned and no trial has kept them: then the search is for one that does.
+// outside reports whether limits are learned and no trial has met them. The search then looks for a trial that does.
 func (b *Bayes) outside() bool { return b.limits != nil && math.IsInf(b.incumbent, 1) }
 
-// improvement returns the score of a prediction but for the limits: the logarithm of the expected improvement over the
-// incumbent less what an improvement must come to.
+// improvement returns the score of a prediction without the limits: the logarithm of the expected improvement over
+// the incumbent less the least improvement that counts.
 func (b *Bayes) improvement(o assay.Prediction) float64 {
 	if b.outside() {
 		return 0
@@ -136,8 +136,8 @@ func (b *Bayes) improvement(o assay.Prediction) float64 {
 
 // weigh adds to scores the logarithms of the probabilities that the configurations of rows keep the limits. A score
 // that is below least before all are added may stay so, since it only can become less.
-func (b *Bayes) weigh(rows [][]float64, scores []float64, least float64) {
-	if b.limits == nil {
+func (l *limits) weigh(rows [][]float64, scores []float64, least float64) {
+	if l == nil {
 		return
 	}
 	at := make([]int, len(scores))
@@ -145,8 +145,8 @@ func (b *Bayes) weigh(rows [][]float64, scores []float64, least float64) {
 		at[i] = i
 	}
 	some, out := make([][]float64, len(rows)), make([]assay.Prediction, len(rows))
-	for _, c := range b.limits.models {
-		// What one limit has brought below least needs no other.
+	for _, c := range l.models {
+		// A candidate that one limit has brought below least needs no other.
 		at = slices.DeleteFunc(at, func(i int) bool { return scores[i] < least || math.IsInf(scores[i], -1) })
 		for k, i := range at {
 			some[k] = rows[i]
@@ -184,12 +184,12 @@ func (b *Bayes) measured(e example) bool {
 	return e.state == assay.Done || e.state == assay.Infeasible && b.limits != nil
 }
 
-// usual is a process' or forest's deviation that ranks configurations by their means alone, as a share of that of
-// what was measured.
+// usual is a process' or forest's deviation that ranks configurations by their means alone, as a share of the
+// deviation of the measurements.
 const usualShare = 0.3
 
-// rank returns what orders configurations by the means of models: the less the better. It is the negative score,
-// with a usual deviation in place of that of each.
+// rank returns the order of configurations by the means of models: less is better. It is the negative score, with a
+// usual deviation in place of each one's own.
 func (b *Bayes) rank(process model.MeanPredictor, rows [][]float64, out []float64) {
 	process.PredictMeans(rows, out)
 	if b.limits == nil {

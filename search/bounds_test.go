@@ -264,7 +264,7 @@ func TestWeighLeavesOutNoBest(t *testing.T) {
 	for i, o := range out {
 		scores[i] = b.improvement(o)
 	}
-	b.weigh(rows, scores, math.Inf(-1))
+	b.limits.weigh(rows, scores, math.Inf(-1))
 	best := 0
 	for i := range scores {
 		if better(candidate{mean: out[i].Mean, score: scores[i]}, candidate{mean: out[best].Mean, score: scores[best]}) {

@@ -5,10 +5,10 @@ import (
 	"math"
 	"slices"
 
-	"github.com/assay-run/assay/stats"
+	"github.com/assay-run/assay/internal/stats"
 )
 
-// A box is a part of what no point of a front dominates: all that is above lo and at most hi in every
+// A box is a part of the region that no point of a front dominates: all points above lo and at most hi in every
 // coordinate. lo may be -Inf.
 type box struct{ lo, hi []float64 }
 
@@ -55,7 +55,7 @@ func boxes(points [][]float64, ref []float64) []box {
 // 2011). The part of a box that a point at y dominates is the product over its sides of (hi-y)⁺ - (lo-y)⁺, so
 // that the expectation is a sum of products, and exact.
 type volume struct {
-	boxes  []box
+	boxes  []box       // that no point of the front dominates
 	levels [][]float64 // the different ends of the boxes, by coordinate, in order
 	lo, hi [][]int     // of each box, by coordinate: its ends in levels
 	loss   [][]float64 // of the levels, for one point
@@ -116,8 +116,8 @@ func (v *volume) expected(mean, std []float64) float64 {
 	return sum
 }
 
-// shortfall returns E[(T-X)⁺] where Y is normal on the scale, and t is what T is there: T and X are the objective
-// itself on a logarithmic scale, and t and Y on any other.
+// shortfall returns E[(T-X)⁺] for a Y that is normal on the scale, and t the value of T there: T and X are the
+// objective itself on a logarithmic scale, and t and Y on any other.
 func shortfall(s scaleKind, t, mean, std float64) float64 {
 	if math.IsInf(t, -1) {
 		return 0

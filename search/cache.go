@@ -6,21 +6,16 @@ import "github.com/assay-run/assay"
 // bring nothing new before a Cache gives up.
 const maxCached = 1000
 
-// Cache returns a searcher that has no configuration of inner run twice. If
-// inner proposes one that ran to the end before (Done or Infeasible), it is told
-// that trial at once and asked again; if it proposes one that is outstanding,
-// the result goes to both. Failed and censored configurations are run again:
-// another attempt may bring what they did not.
+// Cache returns a searcher that runs no configuration of inner twice. If inner proposes one that ran to the end
+// before (Done or Infeasible), it gets that trial at once and is asked again; if it proposes one that is outstanding,
+// the result goes to both. Failed and censored configurations are run again: another attempt may succeed.
 //
-// After 1,000 proposals of inner in a row that bring nothing new it ends with
-// ErrDone. A Cache is an [assay.Observer] whatever inner is: it remembers observed
-// trials that ran to the end, and passes all on if inner is one.
+// After 1,000 proposals of inner in a row without a new one it ends with ErrDone. A Cache is an [assay.Observer] for
+// any inner: it remembers observed trials that ran to the end, and passes all on if inner is one.
 //
-// An Ask that returns nothing may have let inner see known results early, which
-// is no change that can be seen from outside as long as inner does not care in
-// which order it is asked and told within one step: true of searchers that
-// propose in batches or one at a time, and of those that never repeat a
-// proposal.
+// An Ask that returns nothing may have given known results to inner early. This cannot be seen from outside if the
+// order of calls within one step does not matter to inner: true of searchers that propose in batches or one at
+// a time, and of those that never repeat a proposal.
 func Cache(inner assay.Searcher) assay.Searcher {
 	return &cache{
 		inner: inner, running: map[string]int64{},
@@ -33,31 +28,31 @@ func Cache(inner assay.Searcher) assay.Searcher {
 // Invariant: running and of are of the same outstanding proposals, and each list in of has one at least.
 // A configuration may be both known and running only if it was observed while it ran.
 type cache struct {
-	inner assay.Searcher
+	inner assay.Searcher // proposes the configurations
 	ledger
-	ended   assay.Shelf
-	roll    assay.Roll                 // numbers the configurations that ran to the end
+	ended   assay.PackedTrials         // trials that ran to the end, by their numbers
+	roll    assay.ConfigIndex          // numbers the configurations that ran to the end
 	known   []int32                    // their trials in ended
 	running map[string]int64           // our ID of an outstanding configuration, by Key
 	of      map[int64][]assay.Proposal // inner's proposals that wait for our ID
-	done    bool
+	done    bool                       // inner has ended, or repeats itself only
 }
 
-var _ assay.Lacker = (*cache)(nil)
+var _ assay.Masker = (*cache)(nil)
 
 // Unwrap implements [assay.Unwrapper].
 func (c *cache) Unwrap() assay.Searcher { return c.inner }
 
-// Lacks implements [assay.Lacker].
-func (c *cache) Lacks(ability any) bool {
-	return assay.LacksWith[assay.Narrower](ability, c.inner) || assay.LacksWith[assay.Giver](ability, c.inner)
+// Hides implements [assay.Masker].
+func (c *cache) Hides(ability any) bool {
+	return assay.HidesWith[assay.Narrower](ability, c.inner) || assay.HidesWith[assay.Enqueuer](ability, c.inner)
 }
 
-// Give implements [assay.Giver]: what is given may be new though inner proposes nothing new.
-func (c *cache) Give(configs []assay.Config) {
+// Enqueue implements [assay.Enqueuer]: a given configuration may be new though inner proposes nothing new.
+func (c *cache) Enqueue(configs []assay.Config) {
 	c.done = false
-	if g, ok := assay.As[assay.Giver](c.inner); ok {
-		g.Give(configs)
+	if g, ok := assay.As[assay.Enqueuer](c.inner); ok {
+		g.Enqueue(configs)
 	}
 }
 
@@ -104,8 +99,8 @@ func (c *cache) Ask(n int) ([]assay.Proposal, error) {
 	return ps, nil
 }
 
-// admit passes on a proposal of inner whose configuration is new. The result of
-// any other is told to inner now, or when it comes.
+// admit passes on a proposal of inner whose configuration is new. Inner gets the result of any other now, or when it
+// arrives.
 func (c *cache) admit(p assay.Proposal) (q assay.Proposal, fresh bool, err error) {
 	if n, ok := c.roll.Find(p.Config); ok {
 		t := c.ended.At(int(c.known[n]))
@@ -141,7 +136,7 @@ func (c *cache) Tell(trials ...assay.Trial) error {
 			told = append(told, t)
 		}
 	}
-	// Nothing was told, and inner need not hear of that.
+	// Without a trial inner need not be called.
 	if len(told) == 0 {
 		return nil
 	}

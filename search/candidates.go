@@ -60,10 +60,10 @@ func (b *Bayes) outsideBy(e example) float64 {
 	return math.Nextafter(b.limits.excess(e), math.Inf(1))
 }
 
-// bestTrials returns the n finished trials with the least values, the earliest
-// of equals first. Where limits are learned, those outside come last, the one that breaks them least first.
+// bestTrials returns the n finished trials with the least values, the earliest of equals first. If limits are
+// learned, the trials outside come last, the one that breaks them least first.
 func (b *Bayes) bestTrials(n int) []example {
-	// A copy: the order of b.trials is that of time, and is kept.
+	// A copy: b.trials is in the order of time, and stays so.
 	es := slices.DeleteFunc(slices.Clone(b.trials), func(e example) bool { return !b.measured(e) })
 	slices.SortStableFunc(es, func(a, c example) int {
 		if b.limits != nil && (a.state != assay.Done || c.state != assay.Done) {
@@ -103,9 +103,9 @@ func (b *Bayes) vary(c assay.Config) (assay.Config, bool) {
 //
 // mean and score are on the scale of the surrogate.
 type candidate struct {
-	config assay.Config
-	mean   float64
-	score  float64 // LogEI, and the log of the chance to keep the limits
+	config assay.Config // nil before the first one
+	mean   float64      // predicted
+	score  float64      // LogEI, and the log of the chance to keep the limits
 }
 
 // A sweep scores candidates for one proposal.
@@ -113,8 +113,8 @@ type candidate struct {
 // Invariant: best is open, and one of ties equals with probability 1/ties. It has no configuration as long
 // as none that is open was scored.
 type sweep struct {
-	b    *Bayes
-	seen visited
+	b    *Bayes    // scores the candidates
+	seen visited   // candidates so far
 	best candidate // among those not visited
 	ties int       // candidates as good as best
 }
@@ -136,7 +136,7 @@ func (s *sweep) score(cs []assay.Config, least float64) []candidate {
 	for i, c := range cs {
 		n := len(all)
 		all = s.b.appendEncode(all, c)
-		// The capacity ends with the row, so that nobody's append reaches into the next one.
+		// The capacity ends with the row, so that no append reaches into the next one.
 		X[i] = all[n:len(all):len(all)]
 	}
 	assay.PredictAll(s.b.surrogate, X, out)
@@ -147,7 +147,7 @@ func (s *sweep) score(cs []assay.Config, least float64) []candidate {
 	if s.best.config == nil {
 		least = math.Inf(-1)
 	}
-	s.b.weigh(X, scores, min(least, s.best.score))
+	s.b.limits.weigh(X, scores, min(least, s.best.score))
 	scored := make([]candidate, len(cs))
 	for i, c := range cs {
 		scored[i] = candidate{c, out[i].Mean, scores[i]}

@@ -6,15 +6,12 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// First returns a searcher that proposes the given configurations before those
-// of inner: the user's defaults, or the best of an earlier study. The caller
-// sees to it that they are admissible. Of equal ones only the first is
-// proposed. Their trials go to inner as observations if it is an
-// [assay.Observer], so that a searcher which avoids repeats does not propose them
-// again once they have been told.
+// First returns a searcher that proposes the given configurations before the proposals of inner: the user's defaults,
+// or the best of an earlier study. The caller must pass admissible ones. Among equal ones only the first is proposed.
+// Their trials go to inner as observations if it is an [assay.Observer], so that a searcher which avoids repeats does
+// not propose them again after their results.
 //
-// Under the limit of an [assay.Narrower], those of the given configurations that
-// are outside of it wait until it is lifted.
+// Under the limit of an [assay.Narrower], given configurations outside of it wait until it is lifted.
 func First(inner assay.Searcher, configs ...assay.Config) assay.Searcher {
 	f := &first{inner: inner, of: map[int64]assay.Proposal{}}
 	seen := visited{}
@@ -30,20 +27,20 @@ func First(inner assay.Searcher, configs ...assay.Config) assay.Searcher {
 //
 // A proposal that is in the ledger but not in of is one of the given configurations.
 type first struct {
-	inner assay.Searcher
+	inner assay.Searcher // makes the other proposals
 	queue []assay.Config // not asked yet
-	limit limit
+	limit limit          // of Narrow
 	ledger
 	of map[int64]assay.Proposal // inner's proposals by our ID
 }
 
-var _ assay.Lacker = (*first)(nil)
+var _ assay.Masker = (*first)(nil)
 
 // Unwrap implements [assay.Unwrapper].
 func (f *first) Unwrap() assay.Searcher { return f.inner }
 
-// Lacks implements [assay.Lacker].
-func (f *first) Lacks(ability any) bool { return assay.LacksWith[assay.Narrower](ability, f.inner) }
+// Hides implements [assay.Masker].
+func (f *first) Hides(ability any) bool { return assay.HidesWith[assay.Narrower](ability, f.inner) }
 
 // Narrow implements [assay.Narrower].
 func (f *first) Narrow(keep func(assay.Config) bool) {

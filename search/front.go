@@ -7,38 +7,38 @@ import (
 	"slices"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/stats"
 	"github.com/assay-run/assay/model"
-	"github.com/assay-run/assay/stats"
 )
 
 // FrontOptions are the options of [NewFront].
 type FrontOptions struct {
 	// Seed decides the initial design, the models, random candidates and ties.
 	Seed uint64
-	// Initial is that of [AutoOptions].
+	// Initial is the Initial of [AutoOptions].
 	Initial int
 }
 
-// Front is the default search of a study with several objectives: it looks for the configurations that no
-// other one beats in all of them. Like [Auto] it has an initial design, and then three parts propose in turn:
-// random forests and Gaussian processes over the whole space, and the forests over the neighbours of the
-// front. Each objective has a model of its own, on the scale of [Bayes].
+// Front is the default search of a study with several objectives: it looks for the Pareto front. Like [Auto] it has
+// an initial design, and then three parts propose in turn: random forests and Gaussian processes over the whole
+// space, and the forests over the neighbours of the front. Each objective has a model of its own, on the scale of
+// [Bayes].
 //
-// What is proposed has the largest expected hypervolume improvement, which is exact for independent normal predictions
-// of two or three objectives. The reference point is in each objective the median of the trials that finished, or a
-// tenth of the range of the front beyond its worst end, whichever is worse. Trials that are outstanding count with what
-// the models expect of them, in the models and in the front. Runs that were stopped early are censored in every
-// objective; those that failed or broke a limit have the worst value in each.
+// It proposes the configuration with the largest expected hypervolume improvement, which is exact for independent
+// normal predictions of two or three objectives. The reference point is in each objective the median of the trials
+// that finished, or a tenth of the range of the front beyond its worst end, whichever is worse. Outstanding trials
+// count with the expectations of the models, in the models and in the front. Runs that were stopped early are
+// censored in every objective; those that failed or broke a limit have the worst value in each.
 //
-// It reads [assay.Trial].Values; a trial without has its Value as the only objective. Nothing is proposed
-// twice, and the search ends with ErrDone.
+// It reads [assay.Trial].Values; a trial without has its Value as the only objective. Nothing is proposed twice, and
+// the search ends with ErrDone.
 type Front struct {
-	bayes  *Bayes // the space, what is open, the design and the trials
-	opts   FrontOptions
-	values [][]float64 // of the trials of bayes, in their order; nil of one without
-	lies   map[int64][]float64
-	turn   int // proposals made by models
-	memoir memoir[frontStep, frontState]
+	bayes  *Bayes                        // the space, the open configurations, the design and the trials
+	opts   FrontOptions                  // of NewFront
+	values [][]float64                   // of the trials of bayes, in their order; nil of one without
+	lies   map[int64][]float64           // believed values of outstanding proposals, by objective
+	turn   int                           // proposals made by models
+	memoir memoir[frontStep, frontState] // notes the steps, and repeats recalled ones
 }
 
 var (
@@ -47,7 +47,7 @@ var (
 	_ assay.Resumer  = (*Front)(nil)
 )
 
-// frontBeside is of how many configurations of the front the neighbours are scored.
+// frontBeside is the number of configurations of the front whose neighbours are scored.
 const frontBeside = 4
 
 // NewFront returns a Front searcher.
@@ -97,7 +97,7 @@ func (f *Front) learn(c assay.Config, t assay.Trial) {
 	}
 	for _, x := range values {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
-			t.Value = x // there is no value, whatever it is called
+			t.Value = x // in any state there is no value
 		}
 	}
 	before := len(f.bayes.trials)
@@ -110,7 +110,7 @@ func (f *Front) learn(c assay.Config, t assay.Trial) {
 // Narrow implements [assay.Narrower] as [Bayes.Narrow] does.
 func (f *Front) Narrow(keep func(assay.Config) bool) { f.bayes.Narrow(keep) }
 
-// Ask implements [assay.Searcher]. The errors are those of [Bayes.Ask].
+// Ask implements [assay.Searcher]. It returns the errors of [Bayes.Ask].
 func (f *Front) Ask(n int) ([]assay.Proposal, error) {
 	return f.memoir.ask(f, f.bayes.proposals.Last(), n)
 }
@@ -133,7 +133,7 @@ func (f *Front) compute(n int) ([]assay.Proposal, []frontStep, error) {
 	return ps, out, err
 }
 
-// choose returns the next configuration and what is believed of it, nil if nothing is.
+// choose returns the next configuration and its believed values, nil without any.
 func (f *Front) choose() (assay.Config, []float64, error) {
 	b := f.bayes
 	if n := b.finished(); b.ready() || n >= 2 && 2*n >= b.opts.Initial {
@@ -150,19 +150,19 @@ func (f *Front) choose() (assay.Config, []float64, error) {
 	return b.propound(), nil, nil
 }
 
-// A view is what the trials so far say, for one proposal.
+// A view is the state of the trials so far, for one proposal.
 type view struct {
-	f           *Front
-	data        []assay.Data // of each objective
-	scales      []scale
+	f           *Front            // whose trials it is of
+	data        []assay.Data      // of each objective
+	scales      []scale           // of the objectives
 	models      []assay.Predictor // forests, or processes
 	points      [][]float64       // of the finished trials, and of those that are believed, on the scales
 	front       []assay.Config    // the finished trials that none beats
-	improvement *volume
-	rough       []float64 // deviations that a shortlist is made with
+	improvement *volume           // over the front of points
+	rough       []float64         // deviations that a shortlist is made with
 }
 
-// look returns what the trials say. There is at least one that finished.
+// look returns the view of the trials. At least one must have finished.
 func (f *Front) look() (*view, error) {
 	b := f.bayes
 	d := 0
@@ -261,7 +261,7 @@ func (v *view) forests() error {
 	return nil
 }
 
-// improve sets what candidates are ordered by.
+// improve sets the order of candidates.
 func (v *view) improve() {
 	d := len(v.scales)
 	ref, kinds := make([]float64, d), make([]scaleKind, d)
@@ -304,8 +304,8 @@ func (v *view) processes() bool {
 	return true
 }
 
-// choose returns the proposal of the part whose turn it is, or of the forests if it has none, and what
-// is expected of it; nil if everything is visited.
+// choose returns the proposal of the part whose turn it is, or of the forests if it has none, and its expected
+// values; nil if everything is visited.
 func (v *view) choose() (assay.Config, []float64) {
 	switch v.f.turn % 3 {
 	case 1:
@@ -340,8 +340,8 @@ func (v *view) beside() (assay.Config, []float64) {
 	return s.winner()
 }
 
-// maximize returns the best candidate of the whole space. Where the models are dear, as processes are, those
-// of a pool are shortlisted by their means.
+// maximize returns the best candidate of the whole space. If the models are dear, as processes are, the candidates of
+// a pool are shortlisted by their means.
 func (v *view) maximize(dear bool) (assay.Config, []float64) {
 	b := v.f.bayes
 	s := newContest(v)

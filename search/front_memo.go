@@ -8,15 +8,15 @@ import (
 
 // A frontStep is a proposal of [Front].
 type frontStep struct {
-	Config assay.Config `json:"c"`
-	Lies   []float64    `json:"y,omitempty"` // what is believed of it; nil if nothing is
+	Config assay.Config `json:"c"`           // proposed
+	Lies   []float64    `json:"y,omitempty"` // its believed values; nil without any
 	Spread bool         `json:"d,omitempty"` // the design made it
 }
 
-// A frontState is what proposals leave but the steps themselves.
+// A frontState is the state that proposals leave besides the steps.
 type frontState struct {
 	bayesState
-	Turn int `json:"turn"`
+	Turn int `json:"turn"` // see Front
 }
 
 // Memo implements [assay.Resumer].

@@ -13,22 +13,22 @@ import (
 // as none that is open has entered.
 type contest struct {
 	*view
-	seen    visited
+	seen    visited              // entrants so far
 	out     [][]assay.Prediction // by objective
-	mean    []float64
-	std     []float64
-	best    entry
-	ties    int
-	leading []entry // of those that entered as configurations
+	mean    []float64            // of the present entrant, by objective
+	std     []float64            // likewise
+	best    entry                // of the open entrants
+	ties    int                  // entrants as good as best
+	leading []entry              // of those that entered as configurations
 }
 
 // An entry is a candidate.
 type entry struct {
-	config assay.Config
-	at     int // in the pool
-	score  float64
-	sum    float64 // of the means, each in units of the range of its objective: for those of equal score
-	mean   []float64
+	config assay.Config // nil before the first one
+	at     int          // in the pool
+	score  float64      // expected improvement; the greater the better
+	sum    float64      // of the means, each in units of the range of its objective: it orders equal scores
+	mean   []float64    // predicted, by objective
 }
 
 func newContest(v *view) *contest {
@@ -132,7 +132,7 @@ func (s *contest) climb(n int) {
 	}
 }
 
-// pool has all that is open take part; with short only those that are shortlisted.
+// pool enters all open configurations; with short only the shortlisted ones.
 func (s *contest) pool(short bool) {
 	b := s.f.bayes
 	p := b.pool
@@ -164,7 +164,7 @@ func (s *contest) pool(short bool) {
 	}
 }
 
-// roughly ranks rows by what can be had cheaply: the means, with one deviation for all.
+// roughly ranks rows cheaply: by the means, with one deviation for all.
 func (s *contest) roughly(rows [][]float64, ranks []float64) {
 	means := make([][]float64, len(s.models))
 	for j, m := range s.models {
@@ -191,7 +191,7 @@ type meanPredictor interface {
 	PredictMeans(X [][]float64, out []float64)
 }
 
-// winner returns the best and what is expected of it; nil if there is none.
+// winner returns the best and its expected values; nil without one.
 func (s *contest) winner() (assay.Config, []float64) {
 	if s.best.mean == nil {
 		return nil, nil

@@ -2,14 +2,12 @@ package search
 
 import "github.com/assay-run/assay"
 
-// Given returns a searcher that proposes what people give it ([assay.Giver]) before the
-// proposals of inner, in the order in which it was given. Each of them is proposed as
-// often as it is given, and whatever limit inner has: a person's word stands above what
-// was learned elsewhere. It goes on after inner has ended, when more is given.
+// Given returns a searcher that proposes enqueued configurations ([assay.Enqueuer]) before the proposals of inner, in
+// the order in which they were given. Each is proposed as often as it is given, and under any limit of inner: a
+// person's request overrides earlier studies. It continues after inner has ended, when more are given.
 //
-// The trials of what was given go to inner as observations if it is an [assay.Observer],
-// so that a searcher which avoids repeats does not propose them again once they have
-// been told. One that was withdrawn is not passed on: nothing was learned.
+// Their trials go to inner as observations if it is an [assay.Observer], so that a searcher which avoids repeats does
+// not propose them again after their results. A withdrawn one is not passed on: it has no result.
 func Given(inner assay.Searcher) assay.Searcher {
 	return &given{inner: inner, of: map[int64]assay.Proposal{}}
 }
@@ -18,22 +16,22 @@ func Given(inner assay.Searcher) assay.Searcher {
 //
 // A proposal that is in the ledger but not in of is one of the given configurations.
 type given struct {
-	inner assay.Searcher
+	inner assay.Searcher // makes the other proposals
 	queue []assay.Config // not asked yet
 	ledger
 	of map[int64]assay.Proposal // inner's proposals by our ID
 }
 
 var (
-	_ assay.Giver     = (*given)(nil)
+	_ assay.Enqueuer  = (*given)(nil)
 	_ assay.Unwrapper = (*given)(nil)
 )
 
 // Unwrap implements [assay.Unwrapper].
 func (g *given) Unwrap() assay.Searcher { return g.inner }
 
-// Give implements [assay.Giver].
-func (g *given) Give(configs []assay.Config) {
+// Enqueue implements [assay.Enqueuer].
+func (g *given) Enqueue(configs []assay.Config) {
 	for _, c := range configs {
 		g.queue = append(g.queue, c.Clone())
 	}
@@ -65,8 +63,8 @@ func (g *given) Ask(n int) ([]assay.Proposal, error) {
 
 // Tell implements [assay.Searcher].
 //
-// Trials that follow each other and are inner's own go to it in one call, as they came: it
-// sees the steps that it would see without this wrapper.
+// Consecutive trials of inner's own proposals go to it in one call, as they came: it sees the same steps as without
+// this wrapper.
 func (g *given) Tell(trials ...assay.Trial) error {
 	configs, err := g.settled(trials) // as they were proposed
 	if err != nil {

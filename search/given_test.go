@@ -15,7 +15,7 @@ func TestGiven(t *testing.T) {
 	g := Given(inner)
 	ps := mustAsk(t, g, 1)
 	mine := assay.Config{1}
-	g.(assay.Giver).Give([]assay.Config{mine, {2}, {1}})
+	g.(assay.Enqueuer).Enqueue([]assay.Config{mine, {2}, {1}})
 	mine[0] = 9 // it has its own copy
 	ps = append(ps, mustAsk(t, g, 4)...)
 	var got []float64
@@ -49,7 +49,7 @@ func TestGivenAfterTheEnd(t *testing.T) {
 		"in a repeat": func(s assay.Searcher) assay.Searcher { return Replicate(s, 2, slices.Min) },
 	} {
 		s := wrap(Given(NewGrid(oneParam(2), GridOptions{})))
-		giver, ok := assay.As[assay.Giver](s)
+		giver, ok := assay.As[assay.Enqueuer](s)
 		if !ok {
 			t.Fatalf("%s: it takes no configurations", name)
 		}
@@ -65,7 +65,7 @@ func TestGivenAfterTheEnd(t *testing.T) {
 			failed.State = assay.Failed // so that another attempt may bring what this one did not
 			mustTell(t, s, failed)
 		}
-		giver.Give([]assay.Config{{1}})
+		giver.Enqueue([]assay.Config{{1}})
 		if ps, err := s.Ask(1); err != nil || len(ps) != 1 || ps[0].Config[0] != 1 {
 			t.Errorf("%s: after the end, given 1: %v, %v", name, ps, err)
 		}
@@ -87,7 +87,7 @@ func TestGivenToACacheThatGaveUp(t *testing.T) {
 	if _, err := s.Ask(1); !errors.Is(err, assay.ErrDone) {
 		t.Fatal("the cache goes on")
 	}
-	s.(assay.Giver).Give([]assay.Config{{3}, {4}})
+	s.(assay.Enqueuer).Enqueue([]assay.Config{{3}, {4}})
 	if ps, err := s.Ask(1); err != nil || len(ps) != 1 || ps[0].Config[0] != 4 {
 		t.Errorf("given 3, which is known, and 4: %v, %v", ps, err)
 	}

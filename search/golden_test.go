@@ -16,17 +16,24 @@ func TestProposalsWithoutLimitsAreThoseOfBefore(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("SKIP: the proposals on record are those of amd64, others round elsewhere")
 	}
+	countLarge := func(s *assay.Space) assay.Searcher {
+		a := NewAuto(s, AutoOptions{Seed: 3})
+		a.CountLarge()
+		return a
+	}
 	for _, tt := range []struct {
 		name, want string
 		space      *assay.Space
 		make       func(*assay.Space) assay.Searcher
 	}{
-		{"auto, a pool", "8128928438aec0f4", gridSpace(t), func(s *assay.Space) assay.Searcher {
+		{"auto, a pool", "0c052b86761c770d", gridSpace(t), func(s *assay.Space) assay.Searcher {
 			return NewAuto(s, AutoOptions{Seed: 3})
 		}},
-		{"auto, no pool", "f7a8925a43e86f46", mixedSpace(), func(s *assay.Space) assay.Searcher {
+		{"auto, no pool", "00e021cdff397320", mixedSpace(), func(s *assay.Space) assay.Searcher {
 			return NewAuto(s, AutoOptions{Seed: 3})
 		}},
+		{"auto that counts large improvements, a pool", "8128928438aec0f4", gridSpace(t), countLarge},
+		{"auto that counts large improvements, no pool", "f7a8925a43e86f46", mixedSpace(), countLarge},
 		{"bayes, a pool", "e7d86deed87a6752", gridSpace(t), func(s *assay.Space) assay.Searcher {
 			return NewBayes(s, BayesOptions{Learner: model.Forest{Trees: 20, Seed: 3}, Seed: 3})
 		}},

@@ -16,7 +16,7 @@ type GPSOptions struct {
 	// Mesh and Finest are the first size of the mesh and the least, as shares of
 	// the range of a parameter. 0 means 1/4 and 1/64.
 	Mesh, Finest float64
-	// Seed is that of the initial design, of the order of polls and of restarts.
+	// Seed is the seed of the initial design, of the order of polls and of restarts.
 	Seed uint64
 }
 
@@ -45,14 +45,14 @@ type GPSOptions struct {
 // trial within it is the next, or else a random configuration.
 type GPS struct {
 	ground
-	opts   GPSOptions
-	center vertex // NaN if its value is not known yet; no configuration before the first
-	mesh   float64
+	opts   GPSOptions     // with defaults
+	center vertex         // NaN if its value is not known yet; no configuration before the first
+	mesh   float64        // size of a step, as a share of a range
 	queue  []assay.Config // of the poll that were not asked
 	polled map[int64]bool // outstanding trials of the poll, or of the centre
 	ready  bool           // the poll of this centre and mesh was made
 	lead   int            // parameter and sign of the latest success
-	sign   float64
+	sign   float64        // -1 or 1
 	begun  map[int64]bool // outstanding trials of the initial design
 }
 
@@ -83,8 +83,8 @@ func (s *GPS) Ask(n int) ([]assay.Proposal, error) {
 	return s.ask(n, func() (assay.Proposal, bool) { return s.next(), true })
 }
 
-// next returns the next proposal: of the initial design, of the poll once all of the design is
-// told, or else of the search step.
+// next returns the next proposal: of the initial design, of the poll once all results of the design are known, or
+// else of the search step.
 func (s *GPS) next() assay.Proposal {
 	if c, ok := s.initial(); ok {
 		p := s.give(c)
@@ -136,13 +136,12 @@ func (s *GPS) advance() (assay.Config, bool) {
 	}
 }
 
-// recenter goes to v with a mesh of that size, and drops what is left of the poll.
+// recenter goes to v with a mesh of that size, and drops the rest of the poll.
 func (s *GPS) recenter(v vertex, mesh float64) {
 	s.center, s.mesh, s.queue, s.ready = v, mesh, nil, false
 }
 
-// restart begins again around a random configuration, which it returns. Its value is not known
-// until it is told, and until then there is no poll.
+// restart begins again around a random configuration, which it returns. There is no poll until its value is known.
 func (s *GPS) restart() assay.Config {
 	c, _ := s.random()
 	s.recenter(vertex{c, math.NaN()}, s.opts.Mesh)
@@ -182,9 +181,9 @@ func (s *GPS) points() []assay.Config {
 		return ns
 	}
 	type point struct {
-		at  assay.Config
-		dim int
-		up  float64
+		at  assay.Config // a neighbour of the centre
+		dim int          // the parameter that differs
+		up  float64      // the sign of the step
 	}
 	var points []point
 	got := visited{}
@@ -265,8 +264,7 @@ func (s *GPS) Tell(trials ...assay.Trial) error {
 	return nil
 }
 
-// succeed goes to a point of the poll that is better, with a coarser mesh. What
-// is outstanding of the poll still counts.
+// succeed goes to a better point of the poll, with a coarser mesh. Outstanding points of the poll still count.
 func (s *GPS) succeed(v vertex) {
 	s.lead = -1
 	for i, x := range v.at {

@@ -19,39 +19,33 @@ type GRASPOptions struct {
 	// range; 0 is greedy, 1 is random. Alpha 0 means a draw from [0, 0.5] for each
 	// construction; less than 0 means 0.
 	Alpha float64
-	// Seed is that of the initial design and of all draws.
+	// Seed is the seed of the initial design and of all draws.
 	Seed uint64
 }
 
-// GRASP is the greedy randomized adaptive search procedure (Feo and Resende
-// 1995): again and again it constructs a configuration, parameter by parameter,
-// and searches its neighbourhood for a local minimum.
+// GRASP is the greedy randomized adaptive search procedure (Feo and Resende 1995): again and again it constructs a
+// configuration, parameter by parameter, and searches its neighbourhood for a local minimum.
 //
-// Construction: the parameters are set in random order. The greedy value of a
-// value of a parameter is what the trials so far say of it, as no part of a
-// configuration can be run by itself: their mean rank, from 0 for the best to 1
-// for the worst, each weighted with a normal kernel of width 0.1 of the range
-// (with 0 or 1 for levels without order), times 1 plus the number of parameters
-// set before in which the trial is like the construction (the adaptive part),
-// and one trial's weight of rank 1/2 added, so that values that were never tried
-// are neither good nor bad. One of the candidates, see Alpha, is drawn. Of a
-// parameter with more than 16 values or a continuous one, 16 are looked at. The
-// result is moved to the nearest admissible configuration that can be proposed.
+// Construction: the parameters are set in random order. The greedy value of a value of a parameter is an estimate
+// from the trials so far, as no part of a configuration can be run by itself: their mean rank, from 0 for the best to
+// 1 for the worst, each weighted with a normal kernel of width 0.1 of the range (with 0 or 1 for levels without
+// order), times 1 plus the number of parameters set before in which the trial is like the construction (the adaptive
+// part), and one trial's weight of rank 1/2 added, so that values that were never tried are neither good nor bad. One
+// of the candidates, see Alpha, is drawn. Of a parameter with more than 16 values or a continuous one, 16 are looked
+// at. The result is moved to the nearest admissible configuration that can be proposed.
 //
-// Local search: the neighbours ([assay.Space.Neighbours]) are proposed in the
-// order of their greedy values, and the search goes on from the first that is
-// better, until there is none. Where Ask wants more than the neighbours that are
-// left, another construction begins beside it: an Ask returns nothing only when
-// nothing is left, which is ErrDone.
+// Local search: the neighbours ([assay.Space.Neighbours]) are proposed in the order of their greedy values, and the
+// search goes on from the first better one, until no neighbour is better. If Ask wants more than the remaining
+// neighbours, another construction begins beside it: an Ask returns nothing only when no configuration is left, which
+// is ErrDone.
 //
-// Trials that failed, broke a limit or were stopped early have the rank of the
-// worst, and a construction that comes to such an end is given up. No configuration is
-// proposed twice: known values are used, and observed trials are known. Under a
-// limit a local search that stands outside is given up.
+// Trials that failed, broke a limit or were stopped early have the rank of the worst, and a construction with such a
+// trial is given up. No configuration is proposed twice: known values are used, and observed trials are known. Under
+// a limit a local search that stands outside is given up.
 type GRASP struct {
 	ground
-	opts   GRASPOptions
-	climbs []*climb
+	opts   GRASPOptions     // with defaults
+	climbs []*climb         // that are under way
 	by     map[int64]*climb // of an outstanding proposal, unless it is one of the design
 	ranks  []float64        // of the trials; nil if they changed
 }
@@ -190,8 +184,8 @@ func (s *GRASP) greedy(i int, x float64, matches []float64) float64 {
 	return sum / weight
 }
 
-// alike returns how much values x and y of parameter i say of each other: exp(-z²/2) with z
-// their distance in kernel widths, or 0 and 1 for levels without order.
+// alike returns the weight of value y of parameter i for x: exp(-z²/2) with z their distance in kernel widths, or 0
+// and 1 for levels without order.
 func (s *GRASP) alike(i int, x, y float64) float64 {
 	if x == y {
 		return 1
@@ -234,8 +228,8 @@ func (s *GRASP) poll(c *climb) {
 			continue
 		}
 		type scored struct {
-			c assay.Config
-			g float64
+			c assay.Config // a neighbour
+			g float64      // its greedy value less that of the present point
 		}
 		var free []scored
 		for _, n := range ns {

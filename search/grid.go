@@ -16,30 +16,26 @@ type GridOptions struct {
 	Levels int
 }
 
-// Grid proposes every configuration in order and then ends. In an Indexed space
-// the order is that of [assay.Space.At]. Elsewhere it is lexical with the last
-// parameter fastest, and relations cut off a branch as soon as all parameters
-// of one are set, so that a narrow space inside a huge product is still
-// walked; a search for the next configuration that finds none in a long while
-// takes that long. If no combination of levels satisfies the relations, the
-// first Ask returns ErrDone.
+// Grid proposes every configuration in order and then ends. In an Indexed space the order is the order of
+// [assay.Space.At]. Otherwise it is lexical with the last parameter fastest, and relations cut off a branch as soon
+// as all parameters of one are set, so that a narrow space inside a huge product is still walked; the search for the
+// next configuration takes as long as the gap is wide. If no combination of levels satisfies the relations, the first
+// Ask returns ErrDone.
 //
-// Observed configurations are skipped, and those outside of a limit as long as
-// there is one: when it changes the order starts over, without what was proposed.
-// After 1,024 configurations in a row outside of the limit, the order becomes the
-// lexical one and leaves out the values with which a random configuration within
-// the limit falls outside: a limit on the values of each parameter is walked in
-// no time, one that ties parameters together perhaps not to the last.
+// Observed configurations are skipped, and so are configurations outside of a limit: when it changes the order starts
+// over, without the proposed ones. After 1,024 configurations in a row outside of the limit, the order becomes the
+// lexical one and leaves out the values with which a random configuration within the limit falls outside: a limit on
+// the values of each parameter is walked in no time, one that ties parameters together perhaps not to the last.
 type Grid struct {
-	space  *assay.Space
-	levels int       // of a continuous parameter
-	next   int64     // index in an Indexed space
-	walk   *gridWalk // else
+	space  *assay.Space // of the proposals
+	levels int          // of a continuous parameter
+	next   int64        // index in an Indexed space
+	walk   *gridWalk    // else
 	ledger
 	// Not lifted by a limit: nothing is proposed twice.
-	visited visited // what was observed or proposed
-	limit   limit
-	passed  int // configurations outside of the limit since the latest within
+	visited visited // observed or proposed ones
+	limit   limit   // of Narrow
+	passed  int     // configurations outside of the limit since the latest within
 }
 
 var (
@@ -118,7 +114,7 @@ func (g *Grid) leap() {
 	for i := range g.walk.cut {
 		g.walk.cut[i] = make([]bool, min(g.walk.count[i], maxCut))
 	}
-	// The seed is fixed: the order of a grid is part of what it promises.
+	// The seed is fixed: the order of a grid is a promise.
 	rng := newSource(0, 0).Rand
 	for range leapProbes { // relations hide values from some
 		within, ok := g.limit.draw(g.space, rng)
@@ -157,14 +153,14 @@ func (g *Grid) rewind() {
 //
 // It has its place in at and depth, and no stack: next goes on from there.
 type gridWalk struct {
-	space *assay.Space
-	count []int64 // levels of each parameter
-	level func(i int, k int64) float64
-	ready [][]assay.Relation // those to check once parameter i is set
-	cut   [][]bool           // levels to leave out; nil for none
-	at    []int64            // the level to try next at each depth
-	c     assay.Config
-	depth int // c[:depth] is set and no relation within it is broken
+	space *assay.Space                 // with its relations
+	count []int64                      // levels of each parameter
+	level func(i int, k int64) float64 // the k-th level of parameter i
+	ready [][]assay.Relation           // those to check once parameter i is set
+	cut   [][]bool                     // levels to leave out; nil for none
+	at    []int64                      // the level to try next at each depth
+	c     assay.Config                 // the combination so far
+	depth int                          // c[:depth] is set and no relation within it is broken
 }
 
 // newGridWalk returns the walk before its first combination. Each relation is checked at the depth of its last
@@ -232,8 +228,8 @@ func (w *gridWalk) next() (c assay.Config, ok bool) {
 	return nil, false
 }
 
-// whole returns the combination with what is not in force at rest; false if it is not admissible,
-// or a twin: of what is not in force only the first level counts.
+// whole returns the combination with inactive parameters at rest; false if it is not admissible, or a twin: for an
+// inactive parameter only the first level counts.
 func (w *gridWalk) whole() (assay.Config, bool) {
 	if !w.space.Conditional() {
 		return w.c.Clone(), true

@@ -8,16 +8,16 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// A ground is what the searchers stand on that move by the values of trials and
-// never propose a configuration twice: [PSO], [Anneal], [GRASP] and [GPS]. What
-// moves is theirs; when to end, and what may be proposed, is said here.
+// A ground is the common part of the searchers that move by the values of trials and never propose a configuration
+// twice: [PSO], [Anneal], [GRASP] and [GPS]. Each has its own moves; the ground decides when to end, and what may be
+// proposed.
 //
-// It remembers the value of every trial, by the rule of direct searches: +Inf
-// for one that failed, broke a limit of the goal or was stopped early.
+// It remembers the value of every trial, by the rule of direct searches: +Inf for one that failed, broke a limit of
+// the goal or was stopped early.
 type ground struct {
 	place
-	rng    source
-	value  map[string]float64 // of what was told or observed, by Key
+	rng    source             // of all draws
+	value  map[string]float64 // of trials and observations, by Key
 	trials []vertex           // the same in order
 	start  [][]float64        // points of the initial design that were not asked
 	held   []assay.Config     // drawn from spare and not proposed yet
@@ -45,8 +45,7 @@ func (g *ground) ask(n int, next func() (assay.Proposal, bool)) ([]assay.Proposa
 	return ps, nil
 }
 
-// left reports whether there is a configuration that can be proposed. It
-// changes nothing if there is none.
+// left reports whether there is a configuration that can be proposed. It changes nothing if not.
 func (g *ground) left() bool {
 	_, ok := g.random()
 	return ok
@@ -62,7 +61,7 @@ func (g *ground) random() (assay.Config, bool) {
 	if !ok {
 		return nil, false
 	}
-	// What is visited is of no use; what is outside of the limit may come back.
+	// A visited configuration is of no use; one outside of the limit may come back.
 	g.held = append(slices.DeleteFunc(g.held, g.visited.has), c)
 	return c, true
 }
@@ -102,7 +101,7 @@ func (g *ground) settled(trials []assay.Trial) ([]vertex, error) {
 	return vs, nil
 }
 
-// learn remembers a value. Of a configuration with several it is the least.
+// learn remembers a value. For a configuration with several it is the least.
 func (g *ground) learn(v vertex) {
 	g.trials = append(g.trials, v)
 	k := v.at.Key()
@@ -198,8 +197,8 @@ func (g *ground) nearest(c assay.Config) assay.Config {
 // design returns n points of the unit cube that are spread evenly.
 func (g *ground) design(n int) [][]float64 { return hypercube(n, g.space.Dim(), g.rng.Rand) }
 
-// movable reports whether p moves along a scale: categories and switches have no
-// direction, and what has one value does not move.
+// movable reports whether p moves along a scale: categories and switches have no direction, and a parameter with one
+// value does not move.
 func movable(p assay.Param) bool { return extended(p) && p.Count() != 1 }
 
 // otherLevel returns a level of p, uniformly but x, or an order in which two have changed places.
@@ -233,15 +232,15 @@ func swapped(p assay.Param, x float64, rng *rand.Rand) float64 {
 	return p.OrderOf(order)
 }
 
-// Turns are taken by walkers, the particles of a swarm or the chains of an
-// annealing, of which each has at most one proposal outstanding.
+// Turns are taken by walkers, the particles of a swarm or the chains of an annealing, each with at most one
+// outstanding proposal.
 type turns struct {
 	out  []bool        // who has one outstanding
 	next int           // who is next
 	by   map[int64]int // whose an outstanding proposal is
 }
 
-// newTurns returns the turns of so many walkers, none of which is out.
+// newTurns returns the turns of that many walkers, all of which are free.
 func newTurns(walkers int) turns { return turns{out: make([]bool, walkers), by: map[int64]int{}} }
 
 // idle returns the next walker in turn that is not out; false if all are.
@@ -260,8 +259,7 @@ func (t *turns) leave(i int, p assay.Proposal) assay.Proposal {
 	return p
 }
 
-// back notes that a proposal was told and returns whose it is; false if it is
-// nobody's.
+// back notes the result of a proposal and returns its walker; false without one.
 func (t *turns) back(id int64) (int, bool) {
 	i, ok := t.by[id]
 	if ok {

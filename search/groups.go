@@ -21,39 +21,37 @@ type GroupOptions struct {
 	Make func(space *assay.Space, turn int) assay.Searcher
 }
 
-// Groups tunes groups of parameters in turn, as Active Harmony does: while one group is
-// searched, the other parameters stay as in the best trial until then, or in the
-// middle of their ranges before there is one. Each turn has a new searcher; it ends
-// after Turn proposals, or with the searcher. The search ends after a round of turns
-// in which nothing new was proposed. Make one with [NewGroups].
+// Groups tunes groups of parameters in turn, as Active Harmony does: while one group is searched, the other
+// parameters stay as in the best trial until then, or in the middle of their ranges before the first. Each turn has a
+// new searcher; it ends after Turn proposals, or with the searcher. The search ends after a round of turns in which
+// nothing new was proposed. Make one with [NewGroups].
 //
-// Invariant: of has one entry for each outstanding proposal, and base, group and inner belong to one
-// another. Proposals of an earlier turn may still be outstanding: they are told to the searcher that made
-// them.
+// Invariant: of has one entry for each outstanding proposal, and base, group and inner belong to one another.
+// Proposals of an earlier turn may still be outstanding: their trials go to the searcher that made them.
 type Groups struct {
-	space *assay.Space
-	opts  GroupOptions
-	turn  int // that comes next
-	inner assay.Searcher
-	base  assay.Config // where the other parameters are
-	group []int        // of the present turn
-	left  int          // proposals of this turn
-	best  assay.Trial
-	found bool
-	seen  visited
-	// stale counts turns that are over; fresh says whether the present one has proposed something new.
-	stale int // turns in succession that proposed nothing new
-	fresh bool
-	asked ledger
+	space *assay.Space   // with all parameters
+	opts  GroupOptions   // with a group of the remaining parameters
+	turn  int            // that comes next
+	inner assay.Searcher // searches the group of the present turn
+	base  assay.Config   // where the other parameters are
+	group []int          // of the present turn
+	left  int            // proposals of this turn
+	best  assay.Trial    // the least trial within the limits
+	found bool           // best is set
+	seen  visited        // configurations that were proposed
+	// stale counts turns that are over; fresh reports whether the present one has proposed something new.
+	stale int            // turns in succession that proposed nothing new
+	fresh bool           // see stale
+	asked ledger         // numbers the proposals
 	of    map[int64]part // by our ID
 }
 
 // A part is a proposal of the searcher of a turn.
 //
-// The searcher is kept with the proposal, since the turn may be over when its trial is told.
+// The searcher is kept with the proposal, since the turn may be over when its trial arrives.
 type part struct {
-	inner    assay.Searcher
-	proposal assay.Proposal
+	inner    assay.Searcher // made the proposal
+	proposal assay.Proposal // with the ID of inner
 }
 
 var (
@@ -140,8 +138,8 @@ func (g *Groups) Ask(n int) ([]assay.Proposal, error) {
 	return nil, assay.ErrDone
 }
 
-// propose asks the searcher of the turn until one of its proposals is admissible. Those
-// that are not are told to have failed.
+// propose asks the searcher of the turn until one of its proposals is admissible. The others are reported to it as
+// failed.
 func (g *Groups) propose(n int) (ps []assay.Proposal, err error) {
 	for range refusals {
 		if g.left == 0 {
@@ -152,7 +150,7 @@ func (g *Groups) propose(n int) (ps []assay.Proposal, err error) {
 			return nil, err
 		}
 		for _, q := range qs {
-			// One that changes what is not in force is a twin of another, and no member.
+			// A proposal that changes an inactive parameter is a twin of another, and no member.
 			c, ok := g.space.Member(g.whole(q.Config))
 			if !ok {
 				// It failed as far as the searcher of the turn can see. It never reaches the caller.
@@ -175,8 +173,8 @@ func (g *Groups) propose(n int) (ps []assay.Proposal, err error) {
 	return nil, assay.ErrDone
 }
 
-// whole returns the configuration that a proposal of the group stands for. What the group puts out
-// of force is at rest, if it is of another group.
+// whole returns the configuration that a proposal of the group stands for. Parameters of other groups that it makes
+// inactive are at rest.
 func (g *Groups) whole(c assay.Config) assay.Config {
 	w := g.base.Clone()
 	for k, i := range g.group {
@@ -220,7 +218,7 @@ func (g *Groups) begin() error {
 	return nil
 }
 
-// listed returns what the list has of the group where all else is as in the base.
+// listed returns the values of the group in the list with all other parameters as in the base.
 func (g *Groups) listed() (cs []assay.Config) {
 	for c := range g.space.All() {
 		w, sub := c.Clone(), assay.Config{}
@@ -264,7 +262,7 @@ func (g *Groups) Tell(trials ...assay.Trial) error {
 	for i, t := range trials {
 		p := g.of[t.ID]
 		delete(g.of, t.ID)
-		// What was asked counts, whatever the trial says.
+		// The proposed configuration counts, not the trial's.
 		t.Config = configs[i]
 		g.learn(t)
 		t.Proposal = p.proposal

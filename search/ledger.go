@@ -6,8 +6,7 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// A ledger numbers the proposals of a searcher and checks what it is told. Its
-// zero value is ready to use.
+// A ledger numbers the proposals of a searcher and checks its trials. Its zero value is ready to use.
 //
 // IDs count from 1 and are never used twice.
 type ledger struct{ proposals assay.Ledger[assay.Config] }
@@ -15,9 +14,8 @@ type ledger struct{ proposals assay.Ledger[assay.Config] }
 // propose returns the next proposal, which is outstanding from now on.
 func (l *ledger) propose(c assay.Config) assay.Proposal { return l.proposals.Propose(c, c) }
 
-// ask proposes up to n configurations that next returns; when it returns false
-// there are no more. It is [assay.Searcher.Ask] where nothing waits for a trial:
-// ErrDone if there is none at all.
+// ask proposes up to n configurations that next returns; when it returns false there are no more. It is
+// [assay.Searcher.Ask] for a searcher that waits for no trial: ErrDone without any configuration.
 func (l *ledger) ask(n int, next func() (assay.Config, bool)) ([]assay.Proposal, error) {
 	checkAsk(n)
 	var ps []assay.Proposal
@@ -34,8 +32,8 @@ func (l *ledger) ask(n int, next func() (assay.Config, bool)) ([]assay.Proposal,
 	return ps, nil
 }
 
-// settle takes the trials off the outstanding ones. It returns an error and changes
-// nothing if one of them was not asked, was told before or is still running.
+// settle takes the trials off the outstanding ones. It returns an error and changes nothing if one of them was not
+// asked, was settled before or is still running.
 func (l *ledger) settle(trials []assay.Trial) error {
 	_, err := l.settled(trials)
 	return err

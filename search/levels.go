@@ -9,44 +9,44 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// LevelOptions say which parameter makes runs cheap.
-type LevelOptions struct {
+// FidelityOptions define the parameter that makes runs cheap.
+type FidelityOptions struct {
 	Space *assay.Space // with all levels
-	Level assay.Level
-	// Levels are coordinates of the parameter from the cheapest level to the full one, at least one;
-	// nil means those of [assay.Param.LevelsUpTo].
+	Level assay.Level  // the parameter and its full level
+	// Levels are coordinates of the parameter from the cheapest level to the full one, at least one; nil means the
+	// result of [assay.Param.LevelsUpTo].
 	Levels []float64
-	// Keep is of how many runs at a level one goes on to the next; 0 means [LevelKeep].
+	// Keep is the reduction factor: 1 in Keep runs is promoted to the next level; 0 means [FidelityKeep].
 	Keep int
-	// Presume has a run that a rule stopped count as one that came to the best of its level, as [Presume] does
+	// ImputeStopped counts a run that a rule stopped as one that reached the best of its level, as [ImputeStopped] does
 	// for a search without levels.
-	Presume bool
+	ImputeStopped bool
 }
 
 const (
-	// LevelKeep is of how many runs at a level one goes on, unless [LevelOptions] say so.
-	LevelKeep = 3
+	// FidelityKeep is the default of [FidelityOptions].Keep: 1 in FidelityKeep runs is promoted.
+	FidelityKeep = 3
 	// cheapEnough is the most that a level may cost, as a share of a higher one, for new configurations to begin there.
 	cheapEnough = 0.5
 )
 
-// Levels returns a searcher that runs most configurations of inner at cheap levels of one parameter, and the promising
-// ones at higher ones: successive halving without waiting (ASHA, Li et al., "A system for massively parallel
-// hyperparameter tuning", MLSys 2020). Whenever a run is asked for, the best configuration at a level goes on to the
-// next if it is among the best one in Keep there and did not go on yet, at the highest level where there is one; else
-// inner proposes a new one, which begins at the lowest. A level that costs more than half of a higher one, by the
-// configurations that ran at both, is where none begins.
+// Fidelity returns a searcher that runs most configurations of inner at cheap levels of one parameter, and the
+// promising ones at higher ones: successive halving without waiting (ASHA, Li et al., "A system for massively
+// parallel hyperparameter tuning", MLSys 2020). At each request it promotes the best configuration of a level that is
+// among the best 1 in Keep there and was not promoted yet, at the highest level that has one; otherwise inner
+// proposes a new configuration, which begins at the lowest level. No configuration begins at a level that costs more
+// than half of a higher one, by the configurations that ran at both.
 //
-// The first of all runs at the full level, to have what everything is compared with, and then at
-// the cheapest. When inner has nothing new, the best of what did not go on goes on.
+// The first configuration runs at the full level, as the baseline, and then at the cheapest. When inner has nothing
+// new, the best configuration that was not promoted is promoted.
 //
-// Inner searches the space of the full level ([assay.Space.Fixed]), and is told of each run what its value is likely to
-// be there: see [ladder]. If its models can, they see at which level it was: [Auto] and [Bayes] do. Any other searcher
-// hears once of each configuration, after its first run, and once more after one at the full level if it is an
-// [assay.Observer]. That a run is Infeasible because of its level is no news to inner.
-func Levels(inner assay.Searcher, o LevelOptions) assay.Searcher {
+// Inner searches the space of the full level ([assay.Space.Fixed]), and gets each run with its estimated value at the
+// full level: see [ladder]. If its models can, they see the level of each run: [Auto] and [Bayes] do. Any other
+// searcher gets each configuration once, after its first run, and once more after one at the full level if it is an
+// [assay.Observer]. inner does not see that a run is Infeasible if the only reason is its level.
+func Fidelity(inner assay.Searcher, o FidelityOptions) assay.Searcher {
 	if o.Keep == 0 {
-		o.Keep = LevelKeep
+		o.Keep = FidelityKeep
 	}
 	if o.Levels == nil {
 		o.Levels = o.Space.Params[o.Level.Param].LevelsUpTo(o.Level.Full)
@@ -62,57 +62,57 @@ func Levels(inner assay.Searcher, o LevelOptions) assay.Searcher {
 
 // A leveler is a searcher whose models see at which level a trial was run.
 type leveler interface {
-	// tellAt is Tell of a trial that was run so far below the full level of a parameter, from 0 for that to 1, with its
-	// value there. If again, the trial was told before, at another level.
+	// tellAt is Tell of a trial that was run at a depth below the full level of a parameter, 0 for the full level, with
+	// its value there. again marks a trial that inner got before, at another level.
 	tellAt(t assay.Trial, param int, depth float64, again bool) error
-	// raise has all values from below the full level be what f says.
+	// raise sets all values from below the full level to the results of f.
 	raise(f func(depth, value float64) float64)
 }
 
-// levels is the searcher of [Levels].
+// levels is the searcher of [Fidelity].
 type levels struct {
-	inner assay.Searcher
-	deep  leveler // what of inner sees levels, or nil
-	o     LevelOptions
+	inner assay.Searcher  // proposes configurations at the full level
+	deep  leveler         // the part of inner that sees levels, or nil
+	o     FidelityOptions // with defaults
 	ledger
-	ladder ladder
-	rungs  []rung
-	of     map[int64]ascent
-	begun  bool
-	extra  []ascent // to be proposed next
+	ladder ladder           // estimates values at the full level
+	rungs  []rung           // by level, the cheapest first
+	of     map[int64]ascent // by our ID
+	begun  bool             // the first configuration is known
+	extra  []ascent         // to be proposed next
 }
 
 // An ascent is a configuration on its way up.
 type ascent struct {
 	proposal assay.Proposal // inner's; without an ID if inner did not propose it
-	rung     int
-	told     bool // inner was
+	rung     int            // the level of its present run
+	told     bool           // inner was
 }
 
-// A rung is what was run at a level, in the order in which it ended.
+// A rung holds the runs at a level, in the order in which they ended.
 type rung []rungRun
 
-// A rungRun is a run at a level. Its value is +Inf if it says nothing of how good the configuration is.
+// A rungRun is a run at a level. Its value is +Inf if it does not measure how good the configuration is.
 type rungRun struct {
 	ascent
-	value    float64
-	promoted bool
+	value    float64 // measured at this level
+	promoted bool    // it was proposed at the next level, or needs not be
 }
 
 var (
-	_ assay.Lacker   = (*levels)(nil)
+	_ assay.Masker   = (*levels)(nil)
 	_ assay.Observer = (*levels)(nil)
 )
 
 // Unwrap implements [assay.Unwrapper].
 func (l *levels) Unwrap() assay.Searcher { return l.inner }
 
-// Lacks implements [assay.Lacker]: what was begun goes on, inside a limit or not.
-func (l *levels) Lacks(ability any) bool {
+// Hides implements [assay.Masker]: a configuration that was begun is promoted also outside of a limit.
+func (l *levels) Hides(ability any) bool {
 	if _, is := ability.(*assay.Narrower); is {
 		return true
 	}
-	return assay.LacksWith[assay.Observer](ability, l.inner)
+	return assay.HidesWith[assay.Observer](ability, l.inner)
 }
 
 // Ask implements [assay.Searcher].
@@ -147,7 +147,7 @@ func (l *levels) Ask(n int) ([]assay.Proposal, error) {
 			ps = append(ps, l.send(c))
 		}
 		if len(ps) == 0 && len(l.of) > 0 {
-			return nil, nil // what runs may go on
+			return nil, nil // the remaining runs may be promoted later
 		}
 	}
 	if len(ps) > 0 {
@@ -179,7 +179,7 @@ func (l *levels) send(c ascent) assay.Proposal {
 	return p
 }
 
-// next returns what is to be run before inner is asked: the best configuration of a level among the best one in keep.
+// next returns the run before inner is asked: the best configuration of a level among the best 1 in keep.
 func (l *levels) next(keep int) (ascent, bool) {
 	if len(l.extra) > 0 {
 		c := l.extra[0]
@@ -225,7 +225,7 @@ func (l *levels) Tell(trials ...assay.Trial) error {
 	return nil
 }
 
-// take takes in a run and tells inner.
+// take takes in a run and passes it to inner.
 func (l *levels) take(c ascent, t assay.Trial) error {
 	if t.State == assay.Infeasible && c.rung < l.top() {
 		t.State = assay.Done
@@ -265,7 +265,7 @@ func (l *levels) take(c ascent, t assay.Trial) error {
 
 // presumed returns the value that a trial at a rung is taken to have.
 func (l *levels) presumed(rung int, t assay.Trial) float64 {
-	if !l.o.Presume || !t.Stopped() {
+	if !l.o.ImputeStopped || !t.Stopped() {
 		return t.Value
 	}
 	best := l.rungs[rung].best()
@@ -315,7 +315,7 @@ func (l *levels) withdrawn(c ascent, t assay.Trial) error {
 	return l.inner.Tell(t)
 }
 
-// Observe implements [assay.Observer]. Of a run at a level that is none of its own nothing is learned.
+// Observe implements [assay.Observer]. It learns nothing from a run at a level that is not one of its own.
 func (l *levels) Observe(trials ...assay.Trial) error {
 	if err := l.o.Space.CheckObserved(trials...); err != nil {
 		return err

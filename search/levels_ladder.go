@@ -5,28 +5,28 @@ import (
 	"slices"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/stats"
+	"github.com/assay-run/assay/internal/stats"
 )
 
-// A ladder says what values at levels are likely to be at the full one: at each level the same share more, or the same
-// amount where values are not all above 0, which is the median of the configurations that ran there and higher.
-// Between levels of which that is known it is interpolated on the scale of the logarithm.
+// A ladder estimates values at the full level from values at lower ones: at each level by the same share, or by the
+// same amount if values are not all above 0. It is the median of the configurations that ran there and higher.
+// Between levels with a known value it is interpolated on the scale of the logarithm.
 type ladder struct {
-	at     []float64 // the depth of each rung: 0 at the full level, 1 at the cheapest
-	runs   map[string][]stepped
-	keys   []string // of runs in the order in which they came
-	lowest int      // rung where new configurations begin
-	signed bool     // a value was not above 0
-	up     []float64
+	at     []float64            // the depth of each rung: 0 at the full level, 1 at the cheapest
+	runs   map[string][]stepped // of a configuration at all levels, by Key
+	keys   []string             // of runs in the order in which they came
+	lowest int                  // rung where new configurations begin
+	signed bool                 // a value was not above 0
+	up     []float64            // by rung: the amount (if signed) or log factor to the full level
 }
 
 // A stepped is a run at a level.
 type stepped struct {
-	rung           int
-	value, elapsed float64
+	rung           int     // the level
+	value, elapsed float64 // there; elapsed in seconds
 }
 
-func newLadder(o LevelOptions) ladder {
+func newLadder(o FidelityOptions) ladder {
 	n := len(o.Levels)
 	c := ladder{at: make([]float64, n), runs: map[string][]stepped{}, up: make([]float64, n)}
 	p := o.Space.Params[o.Level.Param]
@@ -42,7 +42,7 @@ func newLadder(o LevelOptions) ladder {
 
 func (c *ladder) depth(rung int) float64 { return c.at[rung] }
 
-// raise returns what a value from below is likely to be at the full level.
+// raise returns the estimated value at the full level for a value from below.
 func (c *ladder) raise(depth, value float64) float64 {
 	k := slices.Index(c.at, depth)
 	switch {
@@ -70,7 +70,7 @@ func (c *ladder) add(config assay.Config, rung int, t assay.Trial) {
 	}
 }
 
-// estimate finds what goes up at each rung, from the top down.
+// estimate finds the step at each rung, from the top down.
 func (c *ladder) estimate() {
 	top := len(c.at) - 1
 	known := make([]bool, len(c.at))
@@ -101,7 +101,7 @@ func (c *ladder) estimate() {
 			c.up[k] = stats.Median(ups)
 		}
 	}
-	// What is between two levels of which the lower is no cheaper is no cheaper either.
+	// A level between two levels of which the lower is no cheaper is no cheaper either.
 	c.lowest = 0
 	for reach := 0; c.lowest < top; c.lowest++ {
 		if reach = max(reach, dear[c.lowest]); reach <= c.lowest {
@@ -125,8 +125,7 @@ func (c *ladder) pair(key string, k int, known []bool) (low, high int) {
 	return low, high
 }
 
-// interpolate finds what goes up at the rungs of which nothing is known: below the lowest that is known as much as
-// there.
+// interpolate finds the step at the unknown rungs: below the lowest known rung it is the step of that rung.
 func (c *ladder) interpolate(known []bool) {
 	for k := range c.at {
 		if known[k] {

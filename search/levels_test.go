@@ -11,11 +11,11 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/assaytest"
-	"github.com/assay-run/assay/stats"
+	"github.com/assay-run/assay/internal/stats"
 )
 
 // sized is a space of six parameters and a size, whose last level is the full one.
-func sized(t testing.TB) (*assay.Space, LevelOptions) {
+func sized(t testing.TB) (*assay.Space, FidelityOptions) {
 	t.Helper()
 	var params []assay.Param
 	for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
@@ -26,11 +26,11 @@ func sized(t testing.TB) (*assay.Space, LevelOptions) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return space, LevelOptions{Space: space, Level: assay.Level{Param: 6, Full: 100, Name: "size", Text: "100"}}
+	return space, FidelityOptions{Space: space, Level: assay.Level{Param: 6, Full: 100, Name: "size", Text: "100"}}
 }
 
 // atFull returns the space of the full level.
-func atFull(t testing.TB, o LevelOptions) *assay.Space {
+func atFull(t testing.TB, o FidelityOptions) *assay.Space {
 	t.Helper()
 	s, err := o.Space.Fixed(o.Level.Param, o.Level.Full)
 	if err != nil {
@@ -70,7 +70,7 @@ func TestLevelsConformance(t *testing.T) {
 			assaytest.TestSearcher(t, func(s *assay.Space) assay.Searcher {
 				// The levels of a parameter are those of two configurations.
 				at := slices.IndexFunc(s.Params, single)
-				o := LevelOptions{Space: s, Level: assay.Level{Param: at}}
+				o := FidelityOptions{Space: s, Level: assay.Level{Param: at}}
 				r := NewRandom(s, 3)
 				for range 5 {
 					ps, err := r.Ask(1)
@@ -82,7 +82,7 @@ func TestLevelsConformance(t *testing.T) {
 					}
 				}
 				o.Level.Full = o.Levels[len(o.Levels)-1]
-				return Levels(inner(atFull(t, o)), o)
+				return Fidelity(inner(atFull(t, o)), o)
 			}, assaytest.SearcherOptions{
 				Trials:   20,
 				Supports: func(s *assay.Space) bool { return slices.ContainsFunc(s.Params, single) },
@@ -163,7 +163,7 @@ func TestLevelsAtEqualCost(t *testing.T) {
 			f := newFamily(seed, 0.2)
 			found := func(levels []float64) float64 {
 				o.Levels = levels
-				return spend(t, Levels(inner(seed), o), f, 3000)
+				return spend(t, Fidelity(inner(seed), o), f, 3000)
 			}
 			gains = append(gains, 100*math.Log(found(nil)/found([]float64{100})))
 		}
@@ -176,7 +176,7 @@ func TestLevelsAtEqualCost(t *testing.T) {
 }
 
 // ranAt is a run of a proposal as a study tells it.
-func ranAt(o LevelOptions, p assay.Proposal, value float64) assay.Trial {
+func ranAt(o FidelityOptions, p assay.Proposal, value float64) assay.Trial {
 	t := assay.Trial{Proposal: p, State: assay.Done, Value: value}
 	if p.Config[o.Level.Param] != o.Level.Full {
 		t.State = assay.Infeasible
@@ -189,7 +189,7 @@ func ranAt(o LevelOptions, p assay.Proposal, value float64) assay.Trial {
 // level the best goes on; and none begins at a level that costs as much as a higher one.
 func TestLevelsClimb(t *testing.T) {
 	_, o := sized(t)
-	s := Levels(NewRandom(atFull(t, o), 3), o)
+	s := Fidelity(NewRandom(atFull(t, o), 3), o)
 	var first assay.Config
 	at := map[float64]int{}
 	for i := range 200 {
@@ -228,7 +228,7 @@ func TestLevelsClimb(t *testing.T) {
 // A level that is no cheaper is not where runs begin.
 func TestLevelsDear(t *testing.T) {
 	_, o := sized(t)
-	s := Levels(NewRandom(atFull(t, o), 3), o)
+	s := Fidelity(NewRandom(atFull(t, o), 3), o)
 	low := 0
 	for i := range 30 {
 		ps, err := s.Ask(1)
@@ -304,6 +304,6 @@ func TestLevelsResume(t *testing.T) {
 		}
 		return all
 	}
-	past := run(Levels(inner(), o), 30, nil)
-	run(Levels(inner(), o), 3, past)
+	past := run(Fidelity(inner(), o), 30, nil)
+	run(Fidelity(inner(), o), 3, past)
 }

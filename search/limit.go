@@ -11,7 +11,7 @@ import (
 // nothing, where the space cannot be counted.
 const maxOutside = 1 << 16
 
-// A limit is what is left of a space; its zero value is all of it.
+// A limit is the rest of a space; its zero value is all of it.
 type limit struct{ keep func(assay.Config) bool }
 
 // holds reports whether c, which is admissible, is within the limit.
@@ -42,7 +42,7 @@ func narrow(s assay.Searcher, keep func(assay.Config) bool) {
 // A source is a random source that can be set back.
 type source struct {
 	*rand.Rand
-	pcg *rand.PCG
+	pcg *rand.PCG // the state of Rand
 }
 
 func newSource(seed, stream uint64) source {

@@ -13,30 +13,30 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// memoVersion is that of the form of a memo.
+// memoVersion is the version of the form of a memo.
 //
 // It grows with each change that an older reader would misread.
 const memoVersion = 1
 
-// A memo is what [assay.Resumer.Memo] says: the steps P of some calls of Ask, one for
-// each proposal, and the state S that they left.
+// A memo is the content of [assay.Resumer.Memo]: the steps P of some calls of Ask, one for each proposal, and the
+// state S that they left.
 //
-// Invariant: the Calls add up to the Steps, and each is 1 at least; decodeMemo checks it. After counts
-// those of the whole search, so that a reader can tell where proposals without a memo lie.
+// Invariant: the Calls add up to the Steps, and each is 1 at least; decodeMemo checks it. After counts the steps of
+// the whole search, so that a reader finds the proposals without a memo.
 type memo[P, S any] struct {
-	Version int    `json:"v"`
+	Version int    `json:"v"`               // of this format
 	Of      string `json:"of"`              // fingerprint of the searcher
 	After   int64  `json:"after"`           // proposals that came before
 	Calls   []int  `json:"calls,omitempty"` // steps of each call, at least 1; nil if all are of one call
-	Steps   []P    `json:"steps"`
-	State   S      `json:"state"`
+	Steps   []P    `json:"steps"`           // of this memo, in order
+	State   S      `json:"state"`           // after the last step
 }
 
 // end returns the number of proposals after the memo.
 func (m *memo[P, S]) end() int64 { return m.After + int64(len(m.Steps)) }
 
-// A resumed is what a searcher does for its [memoir]. A P and an S are written as
-// JSON; what one is left to a memoir must not be changed afterwards.
+// A resumed is the interface of a searcher to its [memoir]. A P and an S are written as JSON; a value that a memoir
+// got must not be changed afterwards.
 type resumed[P, S any] interface {
 	// compute is Ask without a memoir, and returns a step for each proposal.
 	compute(n int) ([]assay.Proposal, []P, error)
@@ -44,33 +44,31 @@ type resumed[P, S any] interface {
 	// ErrDone, and changes nothing, if the step cannot be the next one as things are:
 	// then the call was one that ended with ErrDone.
 	again(P) (assay.Proposal, error)
-	// state returns what the calls of Ask have left that again does not repeat.
+	// state returns the effects of the calls of Ask that again does not repeat.
 	state() S
 	// restore sets the state.
 	restore(S)
-	// valid returns an error unless the step or the state, either of them nil, can be
-	// that of this searcher.
+	// valid returns an error if this searcher cannot have the step or the state, either of which may be nil.
 	valid(*P, *S) error
 }
 
-// A memoir makes a searcher an [assay.Resumer]. It notes each step, and has those
-// that it recalls made again in place of computing them. A searcher that embeds
-// none of its costs in Tell needs no more than
+// A memoir makes a searcher an [assay.Resumer]. It notes each step, and repeats recalled steps instead of computing
+// them. A searcher that embeds none of its costs in Tell needs no more than
 //
 //	func (s *S) Ask(n int) ([]assay.Proposal, error) { return s.memoir.ask(s, s.last, n) }
 //	func (s *S) Memo() []byte                        { return s.memoir.memo(s) }
 //	func (s *S) Recall(memos [][]byte) error         { return s.memoir.recall(s, s.last, memos) }
 //
-// and the methods of [resumed]. Which calls of Ask belong to the steps does not
-// depend on how many proposals each was asked for: a searcher that can have a
-// memoir proposes the same in one call as in several without a Tell between them.
+// and the methods of [resumed]. Which calls of Ask belong to the steps does not depend on how many proposals each was
+// asked for: a searcher that can have a memoir proposes the same in one call as in several without a result
+// between them.
 //
-// A record may have memos for some of its proposals only, because the others were
-// made by a searcher that wrote none: these are computed again.
+// A record may have memos for some of its proposals only, because the others were made by a searcher that wrote none:
+// these are computed again.
 type memoir[P, S any] struct {
 	of       string       // fingerprint of the searcher
 	fresh    memo[P, S]   // of the steps since the last memo, without their state
-	recalled []memo[P, S] // not made again yet; of the first, what is left
+	recalled []memo[P, S] // not repeated yet; the first without the repeated part
 }
 
 // ask is [assay.Searcher.Ask] of r, which has made last proposals.
@@ -98,9 +96,9 @@ func (s *memoir[P, S]) ask(r resumed[P, S], last int64, n int) ([]assay.Proposal
 // repeat returns at most n proposals of the first of the calls that are recalled.
 func (s *memoir[P, S]) repeat(r resumed[P, S], n int) ([]assay.Proposal, error) {
 	m := &s.recalled[0]
-	// A repeated call does not reach into the next one: trials may have been told in between.
+	// A repeated call does not reach into the next one: there may have been trials in between.
 	n = min(n, m.Calls[0])
-	s.fresh = memo[P, S]{} // what was computed before will be computed again
+	s.fresh = memo[P, S]{} // steps computed before will be computed again
 	var ps []assay.Proposal
 	for len(ps) < n {
 		p, err := r.again(m.Steps[0])
@@ -153,7 +151,7 @@ func (s *memoir[P, S]) recall(r resumed[P, S], last int64, memos [][]byte) error
 	for i, data := range memos {
 		m, err := decodeMemo(r, s.of, data)
 		if err == nil && m.After < end {
-			err = fmt.Errorf("it stands for proposals from %d on, and another for those up to %d", m.After+1, end)
+			err = fmt.Errorf("it covers proposals from %d on, and another one proposals up to %d", m.After+1, end)
 		}
 		if err != nil {
 			return fmt.Errorf("memo %d of %d: %w", i+1, len(memos), err)
@@ -176,7 +174,7 @@ func decodeMemo[P, S any](r resumed[P, S], of string, data []byte) (m memo[P, S]
 	case m.Version != memoVersion:
 		return m, fmt.Errorf("it has version %d, and this is %d", m.Version, memoVersion)
 	case m.Of != of:
-		return m, fmt.Errorf("it is that of a searcher with another space, seed or options")
+		return m, fmt.Errorf("it belongs to a searcher with another space, seed or options")
 	// 2^53 keeps After + Steps far from an overflow.
 	case len(m.Steps) == 0 || m.After < 0 || m.After > 1<<53:
 		return m, fmt.Errorf("%d proposals after %d", len(m.Steps), m.After)
@@ -202,9 +200,8 @@ func decodeMemo[P, S any](r resumed[P, S], of string, data []byte) (m memo[P, S]
 	return m, r.valid(nil, &m.State)
 }
 
-// fingerprint returns a hash of a space and of what else a searcher is built from.
-// Options that are zero leave it as it is, so that a new one does not change it. Of
-// pointers, functions and maps only the type counts.
+// fingerprint returns a hash of a space and of the other options of a searcher. Options that are zero leave it as it
+// is, so that a new one does not change it. For pointers, functions and maps only the type counts.
 func fingerprint(name string, space *assay.Space, options ...any) string {
 	// A hash is enough against mistakes: it need not withstand an attack.
 	h := fnv.New64a()
@@ -229,8 +226,8 @@ func fingerprint(name string, space *assay.Space, options ...any) string {
 
 // describe writes a value to w.
 //
-// Fields are written with their names and only if they are not zero, which is what keeps a fingerprint the same
-// when an option is added.
+// Fields are written with their names and only if they are not zero, so that a fingerprint stays the same when an
+// option is added.
 func describe(w io.Writer, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Invalid:
@@ -263,9 +260,9 @@ func describe(w io.Writer, v reflect.Value) {
 	}
 }
 
-// A randomState is that of a [rand.PCG].
+// A randomState is the state of a [rand.PCG].
 //
-// It is what [rand.PCG.MarshalBinary] writes.
+// It is the output of [rand.PCG.MarshalBinary].
 type randomState []byte
 
 // stateOf returns the state of pcg, which goes on by itself.
@@ -274,7 +271,7 @@ func stateOf(pcg *rand.PCG) randomState {
 	return s
 }
 
-// set sets pcg to the state; valid tells beforehand whether it is one.
+// set sets pcg to the state; valid reports beforehand whether it is one.
 func (s randomState) set(pcg *rand.PCG) error { return pcg.UnmarshalBinary(s) }
 
 // valid tries the state on a source that is thrown away.
@@ -297,7 +294,7 @@ func finites(xs []float64) []*float64 {
 	return out
 }
 
-// orNaNs reads back what finites wrote.
+// orNaNs reads back the output of finites.
 func orNaNs(xs []*float64) []float64 {
 	var out []float64
 	for _, x := range xs {

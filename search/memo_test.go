@@ -423,7 +423,7 @@ func TestRecallNamesOverlaps(t *testing.T) {
 	build := func() *Auto { return lightAuto(gridSpace(t), AutoOptions{Seed: 1, Initial: 4}) }
 	_, memos := record(t, build(), 3, dish)
 	err := build().Recall([][]byte{memos[0], memos[1], memos[1]})
-	if want := "memo 3 of 3: it stands for proposals from 2 on, and another for those up to 2"; err == nil ||
+	if want := "memo 3 of 3: it covers proposals from 2 on, and another one proposals up to 2"; err == nil ||
 		err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}

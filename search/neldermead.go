@@ -20,9 +20,8 @@ var (
 	_ assay.Observer = (*NelderMead)(nil)
 )
 
-// NewNelderMead returns a Nelder–Mead searcher; its simplex has N+1 vertices
-// whatever opts.Minimal says. Its proposals are the same for the same space,
-// options and trials.
+// NewNelderMead returns a Nelder–Mead searcher; its simplex has N+1 vertices for any opts.Minimal. Its proposals are
+// the same for the same space, options and trials.
 func NewNelderMead(space *assay.Space, opts SimplexOptions) *NelderMead {
 	opts.Minimal, opts.Grow = true, false
 	s := &NelderMead{newSimplexSearch(space, opts)}

@@ -7,41 +7,41 @@ import (
 	"slices"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/stats"
+	"github.com/assay-run/assay/internal/stats"
 )
 
 // NSGA2Options configure [NSGA2]. The zero value is usable.
 type NSGA2Options struct {
 	// Population is how many trials survive; 0 means 20.
 	Population int
-	// Seed is that of the initial design and of all draws.
+	// Seed is the seed of the initial design and of all draws.
 	Seed uint64
 }
 
 // NSGA2 is the genetic algorithm NSGA-II (Deb et al. 2002) in its steady-state form (Durillo et al. 2009): each
 // proposal is a child of two trials of the population, each of which wins a tournament of two by its rank of
-// domination and then by how lonely it is. Of all trials told, the best in that order survive. So it waits for
-// no generation, and can be asked for any number of proposals at once.
+// domination and then by how lonely it is. The best of all trials in that order survive. So it waits for no
+// generation, and can be asked for any number of proposals at once.
 //
-// A child takes each parameter from one of its parents; a number may lie between them or a little outside (BLX
-// with alpha 0.25), and with probability 1/d, d the number of parameters, a parameter is changed at random. What
-// was proposed before, or cannot be, is moved to a configuration near it. Trials that failed or broke a limit
-// do not survive as long as others do; one that was stopped early counts with what it had come to.
+// A child takes each parameter from one of its parents; a number may lie between them or a little outside (BLX with
+// alpha 0.25), and with probability 1/d, d the number of parameters, a parameter is changed at random. A child that
+// was proposed before, or cannot be, is moved to a configuration near it. Trials that failed or broke a limit do not
+// survive as long as others do; one that was stopped early counts with its last values.
 //
-// It reads [assay.Trial].Values, or Value as the only objective. ErrDone comes when every configuration was
-// proposed. It is a baseline: see [Front].
+// It reads [assay.Trial].Values, or Value as the only objective. ErrDone comes when every configuration was proposed.
+// It is a baseline: see [Front].
 type NSGA2 struct {
 	ground
-	opts    NSGA2Options
-	parents []parent // the population, the best first
+	opts    NSGA2Options // with defaults
+	parents []parent     // the population, the best first
 }
 
-// A parent is a trial that was told.
+// A parent is a trial with a result.
 type parent struct {
-	config assay.Config
-	values []float64 // nil if there are none
-	rank   int
-	lonely float64
+	config assay.Config // a member of the space
+	values []float64    // nil if there are none
+	rank   int          // of non-domination, 0 is the front
+	lonely float64      // crowding distance within the rank
 }
 
 var (
@@ -67,7 +67,7 @@ func (s *NSGA2) Ask(n int) ([]assay.Proposal, error) {
 		if c, ok := s.initial(); ok {
 			return s.give(c), true
 		}
-		if len(s.parents) == 0 { // nothing was told yet
+		if len(s.parents) == 0 { // no result yet
 			c, _ := s.random()
 			return s.give(c), true
 		}

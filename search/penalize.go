@@ -7,17 +7,14 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// Penalize returns a searcher to whose inner one a trial that breaks a limit of
-// the goal is a finished one with a very large, finite value, so that its model
-// learns where not to look (Ding et al. 2022, Algorithm 1, line 22, which says
-// infinity). With [lo, hi] the range of the values of the finished trials until
-// then, this value is
+// Penalize returns a searcher that passes a trial that breaks a limit of the goal to inner as a finished one with a
+// very large, finite value, so that its model learns to avoid the region (Ding et al. 2022, Algorithm 1, line 22,
+// which has infinity). With [lo, hi] the range of the values of the finished trials until then, this value is
 //
 //	hi·factor if lo > 0, hi/factor if hi < 0, hi + factor·max(hi-lo, 1) otherwise,
 //
-// at most the greatest finite number, and the trial is passed on as it is while
-// there is no finished one. Without this wrapper a searcher gives a violator
-// what it gives one that failed. Observed trials have the same penalty. Penalize
+// at most the greatest finite number, and the trial is passed on as it is while there is no finished one. Without
+// this wrapper a searcher treats a violator like a failed trial. Observed trials have the same penalty. Penalize
 // panics unless factor > 1.
 func Penalize(inner assay.Searcher, factor float64) assay.Searcher {
 	if !(factor > 1) || math.IsInf(factor, 1) {
@@ -26,40 +23,40 @@ func Penalize(inner assay.Searcher, factor float64) assay.Searcher {
 	return &penalize{inner: inner, factor: factor, lo: math.Inf(1), hi: math.Inf(-1)}
 }
 
-// Unlearned returns a searcher that does not learn limits, though inner would: a run that breaks one is to it what
-// one that failed is.
+// Unlearned returns a searcher that does not learn limits, though inner would: it passes a run that breaks one on as
+// a failed one.
 func Unlearned(inner assay.Searcher) assay.Searcher { return unlearned{inner} }
 
 type unlearned struct{ assay.Searcher }
 
-var _ assay.Lacker = unlearned{}
+var _ assay.Masker = unlearned{}
 
 // Unwrap implements [assay.Unwrapper].
 func (u unlearned) Unwrap() assay.Searcher { return u.Searcher }
 
-// Lacks implements [assay.Lacker].
-func (u unlearned) Lacks(ability any) bool {
+// Hides implements [assay.Masker].
+func (u unlearned) Hides(ability any) bool {
 	_, learner := ability.(*assay.LimitLearner)
 	return learner
 }
 
 type penalize struct {
-	inner  assay.Searcher
-	factor float64
-	lo, hi float64
+	inner  assay.Searcher // gets the penalised trials
+	factor float64        // of the penalty
+	lo, hi float64        // of the finished values so far
 }
 
-var _ assay.Lacker = (*penalize)(nil)
+var _ assay.Masker = (*penalize)(nil)
 
 // Unwrap implements [assay.Unwrapper].
 func (p *penalize) Unwrap() assay.Searcher { return p.inner }
 
-// Lacks implements [assay.Lacker].
+// Hides implements [assay.Masker].
 //
 // Inner sees no trial that breaks a limit, so that it cannot learn them.
-func (p *penalize) Lacks(ability any) bool {
+func (p *penalize) Hides(ability any) bool {
 	_, learner := ability.(*assay.LimitLearner)
-	return learner || assay.LacksWith[assay.Observer](ability, p.inner)
+	return learner || assay.HidesWith[assay.Observer](ability, p.inner)
 }
 
 // Ask implements [assay.Searcher].

@@ -17,7 +17,7 @@ func TestPenalizeConformance(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			assaytest.TestSearcher(t, build, assaytest.SearcherOptions{Exhausts: true, Trials: 20})
+			assaytest.TestSearcher(t, build, light(assaytest.SearcherOptions{Exhausts: true, Trials: 20}))
 		})
 	}
 }

@@ -22,26 +22,26 @@ const (
 // buffers are overwritten by each call that predicts, so that a pool serves one goroutine, and no result
 // keeps a row. rows are slices of buffer, each of the full width and capped there.
 type pool struct {
-	space    *assay.Space
+	space    *assay.Space         // Indexed
 	codes    []uint32             // n rows of d value numbers
 	features [][][]float64        // by parameter and value number
 	number   []map[float64]uint32 // by parameter, the number of a coordinate; see place
 	width    int                  // features of a row
-	visited  []bool
-	late     []assay.Config // visited, but not entered there yet
-	hints    []float64      // by configuration; nil without
-	outside  []bool         // of the limit of Narrow; nil without one
+	visited  []bool               // by configuration
+	late     []assay.Config       // visited, but not entered there yet
+	hints    []float64            // by configuration; nil without
+	outside  []bool               // of the limit of Narrow; nil without one
 
-	buffer []float64 // poolChunk rows
-	rows   [][]float64
-	at     []int // which configurations the rows are
-	out    []assay.Prediction
-	scores []float64
+	buffer []float64          // poolChunk rows
+	rows   [][]float64        // of features to predict
+	at     []int              // which configurations the rows are
+	out    []assay.Prediction // predictions of the rows
+	scores []float64          // of the rows
 }
 
-// newPool returns the pool of an Indexed space. A row of features is put together from those of the single values,
-// which is exact because a feature depends on its parameter, and on whether that is in force, alone. Cost: the size of
-// the space, in time and in 4 bytes for each value.
+// newPool returns the pool of an Indexed space. A row of features is put together from the features of the single
+// values, which is exact because a feature depends only on its parameter, and on whether that is active. Cost: the
+// size of the space, in time and in 4 bytes for each value.
 func newPool(space *assay.Space) *pool {
 	n, d := int(space.Size().N), space.Dim()
 	p := &pool{
@@ -81,7 +81,7 @@ func newPool(space *assay.Space) *pool {
 
 // makeRows makes the buffer for rows of the width.
 //
-// It is called again when the width grows. What the rows held is lost.
+// It is called again when the width grows. The content of the rows is lost.
 func (p *pool) makeRows() {
 	p.buffer = make([]float64, poolChunk*p.width)
 	p.rows = make([][]float64, poolChunk)
@@ -106,13 +106,13 @@ func (p *pool) hint(hint func(assay.Config) float64) {
 // visit takes c out of the pool, at the next [pool.enter].
 func (p *pool) visit(c assay.Config) { p.late = append(p.late, c) }
 
-// enter takes what was visited out of the pool. It comes before all that asks what
-// is open. Cost: one pass over the pool, however many there are.
+// enter removes visited configurations from the pool. It precedes every use of the open ones. Cost: one pass over the
+// pool, for any number of them.
 func (p *pool) enter() {
 	if len(p.late) == 0 {
 		return
 	}
-	// Up to so many comparisons of codes are cheaper than a hash of each configuration.
+	// Up to this number, comparisons of codes are cheaper than a hash of each configuration.
 	const few = 4
 	d := len(p.features)
 	var want [][]uint32
@@ -121,7 +121,7 @@ func (p *pool) enter() {
 			want = append(want, codes)
 		}
 	}
-	// What is not in the pool is dropped: it can never be proposed.
+	// A configuration that is not in the pool is dropped: it can never be proposed.
 	p.late = p.late[:0]
 	if len(want) > few {
 		p.enterMany(want)
@@ -175,8 +175,8 @@ func (p *pool) encode(c assay.Config) ([]uint32, bool) {
 	return codes, true
 }
 
-// place returns the coordinate of the i-th parameter in c, +Inf where it is not in force: its
-// features are others there than those of the coordinate at rest.
+// place returns the coordinate of the i-th parameter in c, +Inf if it is inactive: its features then differ from the
+// features of the coordinate at rest.
 func (p *pool) place(c assay.Config, i int) float64 {
 	if p.space.Active(c, i) {
 		return c[i]
@@ -213,7 +213,7 @@ func (p *pool) any() bool {
 	return false
 }
 
-// random returns an open configuration, all with the same probability; nil if there is none.
+// random returns an open configuration, all with the same probability; nil without one.
 func (p *pool) random(rng *rand.Rand) assay.Config {
 	p.enter()
 	at, n := -1, 0
@@ -232,7 +232,7 @@ func (p *pool) random(rng *rand.Rand) assay.Config {
 }
 
 // maximize returns the open configuration with the largest expected improvement, a random one of equals, and its
-// predicted mean; nil if there is none.
+// predicted mean; nil without one.
 func (p *pool) maximize(b *Bayes) (assay.Config, float64) {
 	p.enter()
 	// Invariant: best is one of ties configurations that are equally good, each with probability 1/ties.
@@ -271,8 +271,8 @@ func (p *pool) maximize(b *Bayes) (assay.Config, float64) {
 	return p.space.At(int64(best)), top.mean
 }
 
-// score sets the scores of the first n rows from what is predicted of them in p.out. With a best one so far, whose
-// score is top, those that cannot be better may have any score below it.
+// score sets the scores of the first n rows from their predictions in p.out. With a best one so far, whose score is
+// top, rows that cannot be better may have any score below it.
 func (p *pool) score(b *Bayes, n int, some bool, top float64) {
 	for k, o := range p.out[:n] {
 		p.scores[k] = b.improvement(o)
@@ -280,7 +280,7 @@ func (p *pool) score(b *Bayes, n int, some bool, top float64) {
 	if !some {
 		top = math.Inf(-1)
 	}
-	b.weigh(p.rows[:n], p.scores[:n], top)
+	b.limits.weigh(p.rows[:n], p.scores[:n], top)
 }
 
 // expand writes the features of configuration i to row.

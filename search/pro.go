@@ -7,30 +7,24 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// PRO is parallel rank ordering (Tabatabaee et al. 2005, Algorithm 2, with its
-// misprints mended): a simplex that is reflected, expanded or shrunk around its
-// best vertex as a whole, all points of a step at once. It is for noisy programs
-// with few ordered parameters and for tuning while the program runs, where bad
-// points cost as much as good ones help.
+// PRO is parallel rank ordering (Tabatabaee et al. 2005, Algorithm 2, with its misprints mended): a simplex that is
+// reflected, expanded or shrunk around its best vertex as a whole, all points of a step at once. It is for noisy
+// programs with few ordered parameters and for tuning while the program runs, where bad points cost as much as good
+// ones help.
 //
-// A step is a reflection of all n other vertices; if one of the images is better
-// than the best vertex, the expansion of that most promising one; if this is
-// better still, the expansion of the others. If no reflection is better, the
-// simplex shrinks. When it has collapsed, the neighbours of the best vertex are
-// tried (§3.2.2), and the search goes on from there or has come to a local
-// minimum.
+// A step is a reflection of all n other vertices; if one of the images is better than the best vertex, the expansion
+// of that most promising one; if this is better still, the expansion of the others. If no reflection is better, the
+// simplex shrinks. When it has collapsed, the neighbours of the best vertex are tried (§3.2.2), and the search goes
+// on from there or has reached a local minimum.
 //
-// Whatever it is asked for, an iteration begins with a simplex that spans all
-// directions in which its best vertex has neighbours: with at least N+1 vertices for
-// N parameters that have a direction, more than one value, and no relation in the
-// way. This is said of the initial simplex and of that of the neighbours. In between
-// the paper's steps may flatten it, where rounding towards the best vertex or a bound
-// brings vertices together; what is left of it moves on, until it has collapsed and
-// its neighbours span it again.
+// For any sequence of requests, an iteration begins with a simplex that spans all directions in which its best vertex
+// has neighbours: with at least N+1 vertices for N parameters that have a direction, more than one value, and no
+// relation in the way. This holds for the initial simplex and for the simplex of the neighbours. In between the
+// paper's steps may flatten it, if rounding towards the best vertex or a bound brings vertices together; the flat
+// simplex moves on, until it has collapsed and its neighbours span all directions again.
 //
-// A point of the iteration that is known is not run again, one of an earlier
-// iteration is, unless the options say Remember. See [SimplexOptions] for the
-// rest.
+// A known point of the iteration is not run again; a point of an earlier iteration is, unless the options have
+// Remember. See [SimplexOptions] for the rest.
 type PRO struct{ simplexSearch }
 
 var (
@@ -82,8 +76,7 @@ func (p *simplexSearch) shrink() {
 	p.begin(p.images(0.5), p.v, nil, func(vs []vertex) { p.accept(p.v[0], vs) })
 }
 
-// least returns the index of the least value, the first of equals; -1 if there
-// is none.
+// least returns the index of the least value, the first of equals; -1 without vertices.
 func least(vs []vertex) int {
 	if len(vs) == 0 {
 		return -1

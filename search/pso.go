@@ -12,55 +12,50 @@ type PSOOptions struct {
 	// Particles is the size of the swarm, and so the most trials at a time.
 	// 0 means 8.
 	Particles int
-	// Inertia and Pull are the weights w and c of the velocity. 0 means those of
-	// the constriction with φ = 4.1: χ = 0.7298 and χ·φ/2 = 1.4962 (Clerc and
-	// Kennedy 2002, eq. 4).
+	// Inertia and Pull are the weights w and c of the velocity. 0 means the weights of the constriction with φ = 4.1: χ
+	// = 0.7298 and χ·φ/2 = 1.4962 (Clerc and Kennedy 2002, eq. 4).
 	Inertia, Pull float64
-	// Seed is that of the initial design and of all draws.
+	// Seed is the seed of the initial design and of all draws.
 	Seed uint64
 }
 
-// PSO is particle swarm optimization (Kennedy and Eberhart 1995) with the
-// constriction of Clerc and Kennedy 2002. On the unit scale a particle at x with
-// velocity v moves by
+// PSO is particle swarm optimization (Kennedy and Eberhart 1995) with the constriction of Clerc and Kennedy 2002. On
+// the unit scale a particle at x with velocity v moves by
 //
 //	v' = w·v + c·r1·(p - x) + c·r2·(g - x),  x' = x + v'
 //
-// with r1 and r2 uniform in [0, 1] for each coordinate, p the particle's best
-// trial and g the best of all. Speed is at most half of the range; at a bound a
-// particle stops. The swarm starts on a Latin hypercube with velocities towards
-// random points.
+// with r1 and r2 uniform in [0, 1] for each coordinate, p the particle's best trial and g the best of all. Speed is
+// at most half of the range; at a bound a particle stops. The swarm starts on a Latin hypercube with velocities
+// towards random points.
 //
 //   - A coordinate with discrete values, of an ordinal parameter too, moves on the
 //     scale between them and is rounded for the run only, so that slow steps add
 //     up.
-//   - Categories and switches have no direction: the level stays, becomes that of
-//     p or that of g with probabilities as 1 : c·r1 : c·r2, and with 1/(2d), d the
+//   - Categories and switches have no direction: the level stays, becomes the level of
+//     p or of g with probabilities as 1 : c·r1 : c·r2, and with 1/(2d), d the
 //     number of parameters, any other.
 //   - A point that breaks a relation, or is not in the list, is moved to the
 //     nearest admissible configuration, and one that was proposed or observed
 //     before, or is outside of the limit of Narrow, to one near it that can be
 //     proposed, or else to a random one. The particle is there from then on.
 //
-// The swarm is asynchronous: a particle moves on when its own trial is told,
-// by what is known then, and an Ask returns nothing only if all particles are
-// out. Trials that failed, broke a limit or were stopped early are nobody's best.
-// A particle without a best trial is drawn to that of all; if there is none
-// either, it goes to a random place. Observed trials count for the best of all.
-// Under a limit the best trials are those within it. ErrDone comes when every
-// configuration was proposed.
+// The swarm is asynchronous: a particle moves on when its own trial has a result, by the knowledge at that time, and
+// an Ask returns nothing only if all particles are out. Trials that failed, broke a limit or were stopped early are
+// never a best trial. A particle without a best trial is drawn to the best of all; without that, it goes to a random
+// place. Observed trials count for the best of all. Under a limit the best trials are those within it. ErrDone comes
+// when every configuration was proposed.
 type PSO struct {
 	ground
-	turns // of the particles
-	opts  PSOOptions
-	swarm []particle
+	turns            // of the particles
+	opts  PSOOptions // with defaults
+	swarm []particle // by particle
 }
 
-// A particle is where it is, how fast it moves and what it has tried. x and v are on the unit
-// scale; of a parameter without direction x is the level itself and v is not used.
+// A particle has a position, a velocity and a best trial. x and v are on the unit scale; for a parameter without
+// direction x is the level itself and v is not used.
 type particle struct {
 	x, v  []float64 // on the unit scale; the level itself without direction
-	tried []vertex
+	tried []vertex  // its trials
 }
 
 var (
@@ -130,7 +125,7 @@ func (s *PSO) advance(p *particle) assay.Config {
 	}
 	want := s.config(p.x)
 	c := s.near(s.space.Nearest(want))
-	for i, at := range s.position(c) { // what was moved by more than rounding
+	for i, at := range s.position(c) { // moved by more than rounding
 		if c[i] != want[i] {
 			p.x[i] = at
 		}
@@ -138,9 +133,8 @@ func (s *PSO) advance(p *particle) assay.Config {
 	return c
 }
 
-// move is one step of the particle, drawn to its own best and to that of all. Speed is limited
-// to half of the range, and a particle that reaches a bound stops there: it would press
-// against it otherwise.
+// move is one step of the particle, drawn to its own best and to the best of all. Speed is limited to half of the
+// range, and a particle that reaches a bound stops there: it would press against it otherwise.
 func (s *PSO) move(p *particle, own, all vertex) {
 	g, b := s.position(all.at), p.x
 	if own.at != nil {

@@ -2,7 +2,7 @@ package search
 
 import (
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/doe"
+	"github.com/assay-run/assay/internal/stats"
 )
 
 // maxRepeats is after how many draws in a row that were all proposed before a
@@ -14,27 +14,24 @@ const maxRepeats = 1000
 // passes over in a row.
 const maxPassedOver = 1 << 20
 
-// Random draws configurations uniformly and never the same twice: the baseline
-// RS of Cello (Ding et al. 2022, §4.3), without replacement. Where the space is
-// Indexed it walks a [doe.Permutation] of it, in constant memory, and ends with
-// ErrDone after the last configuration. Elsewhere it remembers what it
-// proposed, and ends after 1,000 draws in a row that brought nothing new.
+// Random draws configurations uniformly and never the same twice: the baseline RS of Cello (Ding et al. 2022, §4.3),
+// without replacement. If the space is Indexed it walks a [stats.Permutation] of it, in constant memory, and ends with
+// ErrDone after the last configuration. Otherwise it remembers its proposals, and ends after 1,000 draws in a row
+// without a new one.
 //
-// Observed configurations are not proposed either. What trials are worth is of
-// no interest to it. Under a limit it passes over what is outside, and comes back
-// to it when the limit is lifted; from the first limit on it remembers everything
-// that it proposed. Where the space is not Indexed, 65,536 draws in a row outside
-// of the limit count as nothing left, and where it is, a million.
+// Observed configurations are not proposed either. It ignores the values of trials. Under a limit it skips
+// configurations outside, and returns to them when the limit is lifted; from the first limit on it remembers all its
+// proposals. It ends after 65,536 draws in a row outside of the limit, a million if the space is Indexed.
 type Random struct {
-	space *assay.Space
-	rng   source
-	order *doe.Permutation // nil unless the space is Indexed
-	next  int64            // place in order
+	space *assay.Space       // of the proposals
+	rng   source             // of the draws
+	order *stats.Permutation // nil unless the space is Indexed
+	next  int64              // place in order
 	ledger
-	visited  visited // what was observed; without order, or once narrowed, also what was proposed
-	limit    limit
-	narrowed bool // there was a limit
-	done     bool
+	visited  visited // observed ones; without order, or once narrowed, also proposed ones
+	limit    limit   // of Narrow
+	narrowed bool    // there was a limit
+	done     bool    // no configuration was left
 }
 
 var (
@@ -48,7 +45,7 @@ var (
 func NewRandom(space *assay.Space, seed uint64) *Random {
 	r := &Random{space: space, rng: newSource(seed, 0), visited: visited{}}
 	if space.Indexed() {
-		r.order = doe.NewPermutation(space.Size().N, seed)
+		r.order = stats.NewPermutation(space.Size().N, seed)
 	}
 	return r
 }
@@ -56,8 +53,8 @@ func NewRandom(space *assay.Space, seed uint64) *Random {
 // Ask implements [assay.Searcher].
 func (r *Random) Ask(n int) ([]assay.Proposal, error) { return r.ask(n, r.draw) }
 
-// draw returns a configuration within the limit that was neither drawn nor
-// observed before. If there is none, nothing changes but done and next.
+// draw returns a configuration within the limit that was neither drawn nor observed before. Without one, only done
+// and next change.
 func (r *Random) draw() (assay.Config, bool) {
 	if r.order != nil {
 		for passed := 0; r.next < r.order.Len() && !r.done; {

@@ -8,34 +8,34 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// Replicate returns a searcher that has each proposal of inner run k times and tells inner one trial with reduce of the
-// k values. With [slices.Min] it is the min-of-K estimator (Tabatabaee et al. 2005, §5.2, eq. 13), which keeps a finite
-// variance where single runs are heavy-tailed.
+// Replicate returns a searcher that runs each proposal of inner k times and gives inner one trial with reduce of the
+// k values. With [slices.Min] it is the min-of-K estimator (Tabatabaee et al. 2005, §5.2, eq. 13), which keeps a
+// finite variance if single runs are heavy-tailed.
 //
 // reduce gets k numbers in the order of the proposals and must be monotone in each: minimum, median, mean and maximum
-// are. It need not keep the order of its slice. Runs without an exact value enter by what is known of them:
+// are. It need not keep the order of its slice. Runs without an exact value enter as follows:
 //
 //   - A failed run counts as +Inf. If reduce makes that infinite or NaN, inner
-//     is told a failed trial: with the minimum if all runs failed, with the
+//     gets a failed trial: with the minimum if all runs failed, with the
 //     median if half or more, with the mean if one.
 //   - A censored run has a value of at least its bound. If reduce does not
-//     depend on how far above, inner is told a finished trial, otherwise a
+//     depend on how far above, inner gets a finished trial, otherwise a
 //     censored one whose value is reduce of the values and bounds.
 //   - If at least half of the runs that ended by themselves broke a limit,
-//     inner is told an infeasible trial.
+//     inner gets an infeasible trial.
 //
-// The merged trial has the measurement, reason and decision of the run whose value is nearest to the told one, the span
-// of time of all runs and the sum of their attempts. It panics if k < 1.
+// The merged trial has the measurement, reason and decision of the run whose value is nearest to the merged one, the
+// span of time of all runs and the sum of their attempts. It panics if k < 1.
 //
 // Replicates of several proposals are interleaved, so that a slow drift of the machine hits all alike: the first runs
-// of a round of proposals come before the second ones, and so on. Inner is asked for a round when there is nothing left
-// of the one before: for as many proposals as fill an Ask(n), but for two at least, also where runs are asked for one
-// at a time. More would have inner learn later, and leave more of them unfinished when the budget ends. If inner
-// returns fewer, the round is what it returns; inner is told each proposal after its k-th run.
+// of a round of proposals come before the second ones, and so on. Inner is asked for a round when the one before is
+// used up: for as many proposals as fill an Ask(n), but for two at least, even if runs are asked for one at a time.
+// With more, inner would learn later, and more of them would be unfinished when the budget ends. If inner returns
+// fewer, the round is smaller; inner gets each proposal's trial after its k-th run.
 //
-// Spare room is not used for more than k runs: that is what [Adaptive] does.
+// Spare room is not used for more than k runs: [Adaptive] does that.
 //
-// It is no [assay.Narrower], because what was begun is run k times: narrow inner.
+// It is no [assay.Narrower], because a configuration that was begun is run k times: narrow inner.
 func Replicate(inner assay.Searcher, k int, reduce func([]float64) float64) assay.Searcher {
 	if k < 1 {
 		panic(fmt.Sprintf("search: %d replicates", k))
@@ -50,31 +50,31 @@ const leastRound = 2
 // would run its replicates back to back, and a slow drift of the machine would hit them alike.
 func roundOf(n, k int) int { return max((n+k-1)/k, min(k, leastRound)) }
 
-// replicate is the searcher of [Replicate]. queue has one entry for each run that has not been
-// asked, round after round, and of says which proposal an outstanding run is of.
+// replicate is the searcher of [Replicate]. queue has one entry for each run that has not been asked, round after
+// round, and of maps an outstanding run to its proposal.
 type replicate struct {
-	inner  assay.Searcher
-	k      int
-	reduce func([]float64) float64
+	inner  assay.Searcher          // gets one trial for each proposal
+	k      int                     // runs of a proposal
+	reduce func([]float64) float64 // makes one value of the values of the runs
 	ledger
-	queue []*replicates // one entry for each run that has not been asked
-	of    map[int64]*replicates
+	queue []*replicates         // one entry for each run that has not been asked
+	of    map[int64]*replicates // by our ID
 }
 
 // replicates are the runs of one proposal of inner.
 type replicates struct {
-	inner assay.Proposal
-	ids   []int64       // of the asked runs
-	runs  []assay.Trial // told so far
+	inner assay.Proposal // without our IDs
+	ids   []int64        // of the asked runs
+	runs  []assay.Trial  // with results so far
 }
 
-var _ assay.Lacker = (*replicate)(nil)
+var _ assay.Masker = (*replicate)(nil)
 
 // Unwrap implements [assay.Unwrapper].
 func (r *replicate) Unwrap() assay.Searcher { return r.inner }
 
-// Lacks implements [assay.Lacker].
-func (r *replicate) Lacks(ability any) bool {
+// Hides implements [assay.Masker].
+func (r *replicate) Hides(ability any) bool {
 	_, narrower := ability.(*assay.Narrower)
 	return narrower
 }
@@ -128,11 +128,11 @@ func (r *replicate) Tell(trials ...assay.Trial) error {
 	return r.inner.Tell(told...)
 }
 
-// merge returns the trial that stands for all runs told so far that were not withdrawn; if all
-// were, it is withdrawn too. reduce is applied twice: to the values with bounds in place of what
-// was stopped, and with +Inf in place of it. If both agree, what was stopped did not matter.
+// merge returns the trial that stands for all runs with results so far that were not withdrawn; if all were, it is
+// withdrawn too. reduce is applied twice: to the values with bounds in place of the stopped runs, and with +Inf in
+// place of them. If both agree, the stopped runs did not matter.
 func (g *replicates) merge(reduce func([]float64) float64) assay.Trial {
-	// In the order of the proposals, whatever the order of the results.
+	// In the order of the proposals, not of the results.
 	runs := slices.DeleteFunc(slices.Clone(g.runs), func(t assay.Trial) bool { return t.State == assay.Withdrawn })
 	if len(runs) == 0 {
 		m := g.runs[0]
@@ -213,7 +213,8 @@ func mergedValues(runs []assay.Trial, reduce func([]float64) float64) (values []
 	return values
 }
 
-// representative returns the run whose value is nearest to that of m, among those in the state of m if there are any.
+// representative returns the run whose value is nearest to the value of m, among runs in the state of m if there are
+// any.
 func representative(runs []assay.Trial, values []float64, m assay.Trial) int {
 	best := -1
 	better := func(i, j int) bool { // reports whether run i represents m better than run j

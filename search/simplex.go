@@ -9,9 +9,8 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// SimplexOptions configure the direct searches [PRO], [SRO] and [NelderMead].
-// The zero value is that of the paper: 2N vertices of relative size 0.2 around
-// the centre of the space, and an end at the first local minimum.
+// SimplexOptions configure the direct searches [PRO], [SRO] and [NelderMead]. The zero value is the paper's: 2N
+// vertices of relative size 0.2 around the centre of the space, and an end at the first local minimum.
 type SimplexOptions struct {
 	// Minimal: the initial simplex has N+1 vertices, the centre and one in each
 	// direction, in place of 2N, two in each direction. Nelder–Mead's always has.
@@ -19,50 +18,45 @@ type SimplexOptions struct {
 	// Size is r: vertices are r/2 of a parameter's range from the centre
 	// (Tabatabaee et al. 2005, §6.1). 0 means 0.2.
 	Size float64
-	// Grow: the initial simplex begins with Size, and the better of the two
-	// vertices of each direction moves out to twice its distance, at most to r = 1,
-	// as long as that makes it better. All directions are tried at once: it takes
-	// at most ⌈log2(1/r)⌉ further steps of N points. This is our rule for the
-	// adaptive b that Tabatabaee et al. 2005, §3.2.3, leave for later;
-	// docs/results/pro.md says what it is worth. Nelder–Mead's does not grow.
+	// Grow: the initial simplex begins with Size, and the better of the two vertices of each direction moves out to
+	// twice its distance, at most to r = 1, as long as that makes it better. All directions are tried at once: it takes
+	// at most ⌈log2(1/r)⌉ further steps of N points. This is our rule for the adaptive b that Tabatabaee et al. 2005,
+	// §3.2.3, leave for later; docs/results/pro.md has its measurements. Nelder–Mead's does not grow.
 	Grow bool
 	// Center is the centre of the initial simplex; nil means the best
 	// configuration observed before the first Ask, or else the admissible
 	// configuration nearest to the middle of every range.
 	Center assay.Config
-	// Close is the distance on the unit scale below which the values of a
-	// continuous parameter count as equal, and that of its neighbours in the
-	// stopping test. 0 means 0.01.
+	// Close is the distance on the unit scale below which the values of a continuous parameter count as equal, and the
+	// distance of its neighbours in the stopping test. 0 means 0.01.
 	Close float64
-	// Restarts is how many times the search starts again, around a configuration
-	// drawn at random that was not proposed before, after it has come to a local
-	// minimum. Less than 0 means until there is no such configuration.
+	// Restarts is how many times the search starts again after a local minimum, around a configuration drawn at random
+	// that was not proposed before. Less than 0 means until there is no such configuration.
 	Restarts int
 	// Remember: no configuration that ran to its end, or was observed to, is
 	// proposed again; its value stands. Use this and not a [Cache]: the stopping
 	// test depends on the order of results within a step, and a Cache changes it.
 	Remember bool
-	// Seed is that of the order of the stopping test and of the restarts.
+	// Seed is the seed of the order of the stopping test and of the restarts.
 	Seed uint64
 }
 
-// A simplexSearch is what the direct searches have in common.
+// A simplexSearch is the common part of the direct searches.
 //
-// Points move on the search scale of each parameter: linear, logarithmic, or by
-// the index of the level. A categorical parameter has no direction: a point
-// that is computed around a vertex has that vertex's category, so that other
+// Points move on the search scale of each parameter: linear, logarithmic, or by the index of the level. A categorical
+// parameter has no direction: a point that is computed around a vertex has that vertex's category, so that other
 // categories are tried by the initial simplex and by the stopping test.
 type simplexSearch struct {
-	space *assay.Space
-	opts  SimplexOptions
+	space *assay.Space   // of the points
+	opts  SimplexOptions // with defaults
 	stepper
-	rng      *rand.Rand
-	draws    *Random
-	restarts int
-	begun    bool
-	v        []vertex // the simplex; v[0] is the best once sorted
-	spokes   []*spoke // of the initial simplex
-	iterate  func()   // one iteration of the algorithm on v
+	rng      *rand.Rand // of the levels drawn and of the order of the stopping test
+	draws    *Random    // the centres of restarts
+	restarts int        // so far
+	begun    bool       // the first simplex was made
+	v        []vertex   // the simplex; v[0] is the best once sorted
+	spokes   []*spoke   // of the initial simplex
+	iterate  func()     // one iteration of the algorithm on v
 }
 
 func newSimplexSearch(space *assay.Space, opts SimplexOptions) simplexSearch {
@@ -103,8 +97,8 @@ func (s *simplexSearch) Observe(trials ...assay.Trial) error {
 	return nil
 }
 
-// center returns the centre of the first simplex: that of the options, or else the best that
-// was observed, or else the middle of every range on its search scale.
+// center returns the centre of the first simplex: the centre of the options, or else the best observed configuration,
+// or else the middle of every range on its search scale.
 func (s *simplexSearch) center() assay.Config {
 	switch {
 	case s.opts.Center != nil:
@@ -140,13 +134,11 @@ func (s *simplexSearch) start(vs []assay.Config) {
 	})
 }
 
-// initial returns the vertices of the simplex around c: Π(c ± b_i·e_i) with b_i
-// = r/2 of the range (Tabatabaee et al. 2005, §3.2.3, §6.1), each once. Where
-// rounding brings a vertex of a discrete parameter back to c, it is the next
-// value instead. The parameters without an extent are drawn at random at each
-// vertex, switches with the opposite draw at the opposite vertex. If there are
-// fewer than N+1 vertices, the neighbours of c join them, and c itself if need
-// be; and so do those neighbours that make it span what it does not.
+// initial returns the vertices of the simplex around c: Π(c ± b_i·e_i) with b_i = r/2 of the range (Tabatabaee et al.
+// 2005, §3.2.3, §6.1), each once. If rounding brings a vertex of a discrete parameter back to c, it is the next value
+// instead. The parameters without an extent are drawn at random at each vertex, switches with the opposite draw at
+// the opposite vertex. If there are fewer than N+1 vertices, the neighbours of c join them, and c itself if need be;
+// and so do the neighbours in directions that it does not span.
 func (s *simplexSearch) initial(c assay.Config) []assay.Config {
 	var vs []assay.Config
 	got := visited{}
@@ -304,12 +296,11 @@ func (s *simplexSearch) neighbours(c assay.Config) []assay.Config {
 	return ns
 }
 
-// poll is the stopping test (§3.2.2): if a neighbour of the best vertex is
-// better than it, the search goes on with the simplex of the neighbours,
-// otherwise the vertex is a local minimum. The neighbours come in random order; unless
-// all are asked for at once, one in each direction comes before the others. Those that
-// have not been asked when a better one is known and the simplex spans as much as all
-// of them would are left out: whoever asks for all at once has the test of the paper.
+// poll is the stopping test (§3.2.2): if a neighbour of the best vertex is better than it, the search goes on with
+// the simplex of the neighbours, otherwise the vertex is a local minimum. The neighbours come in random order; unless
+// all are asked for at once, one in each direction comes before the others. Once a better one is known and the
+// simplex spans as much as all of them would, the neighbours that have not been asked are left out: with a request
+// for all at once it is the test of the paper.
 func (s *simplexSearch) poll() {
 	v0 := s.v[0]
 	ns := s.neighbours(v0.at)

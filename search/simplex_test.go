@@ -32,7 +32,7 @@ func TestDirectConformance(t *testing.T) {
 			t.Run(d.name+" "+name+" remembering", func(t *testing.T) {
 				opts.Remember = true
 				assaytest.TestSearcher(t, func(s *assay.Space) assay.Searcher { return Cache(d.make(s, opts)) },
-					assaytest.SearcherOptions{NoRepeats: true, Trials: 40})
+					light(assaytest.SearcherOptions{NoRepeats: true, Trials: 40}))
 			})
 		}
 	}

@@ -12,10 +12,10 @@ import (
 //
 // Sides are 0 and 1, and index levels and at alike.
 type spoke struct {
-	center assay.Config
+	center assay.Config // c, the centre of the initial simplex
 	// of c + b_i·e_i and c - b_i·e_i: the centre with the parameters that have no extent drawn at random
 	levels [2]assay.Config
-	param  int
+	param  int             // i, the parameter of the direction
 	size   float64         // r of the vertices, of the better one once it has moved; b_i = r/2 of the range
 	at     [2]assay.Config // the vertices; nil for one that there is not
 	side   int             // of the better one
@@ -68,7 +68,7 @@ func (s *simplexSearch) settleSpokes() {
 	}
 }
 
-// valueOf returns the value of a vertex of the simplex, +Inf if c is none.
+// valueOf returns the value of a vertex of the simplex, +Inf if c is no vertex.
 func (s *simplexSearch) valueOf(c assay.Config) float64 {
 	for _, v := range s.v {
 		if v.at.Equal(c) {
@@ -78,14 +78,13 @@ func (s *simplexSearch) valueOf(c assay.Config) float64 {
 	return math.Inf(1)
 }
 
-// grow tries the better vertex of every spoke that still grows at twice its
-// size, and takes on those that are better; when none grows any more the search
-// begins to iterate.
+// grow tries the better vertex of every spoke that still grows at twice its size, and takes on those that are better;
+// when none grows any more the search begins to iterate.
 //
-// Invariant: the best of all that was run is a vertex of the simplex, because a
-// vertex only makes way for a better one.
+// Invariant: the best of all that was run is a vertex of the simplex, because a vertex only makes way for a better
+// one.
 //
-// It does not wait: what follows is in the function that begin calls when the points have their values.
+// It does not wait: begin calls the continuation when the points have their values.
 func (s *simplexSearch) grow() {
 	var moved []*spoke
 	var points []assay.Config

@@ -11,12 +11,12 @@ import (
 //
 // Invariant: the rows are independent, row j is 1 at pivots[j], and 0 at the pivots of the rows before.
 type span struct {
-	space  *assay.Space
-	origin []float64
+	space  *assay.Space // scales the points
+	origin []float64    // the first point, on the unit scale
 	// Indices into the parameters of the space. Rows have one entry for each.
 	params []int       // that count
 	rows   [][]float64 // a basis in echelon form, each row scaled to 1 at its pivot
-	pivots []int
+	pivots []int       // by row, an index into params
 }
 
 // leastExtent is how far from a span a point on the unit scale must be to be outside:

@@ -10,29 +10,28 @@ import (
 // A vertex is a point of a direct search with its value, +Inf if the point
 // failed, broke a limit or was stopped early.
 type vertex struct {
-	at    assay.Config
-	value float64
+	at    assay.Config // nil if there is no point yet
+	value float64      // minimized; NaN while the point is not measured
 }
 
-// A stepper is the ask-and-tell side of the direct searches: it hands out the
-// points of one step of the algorithm and goes on when all of them have a
-// value. All that it does happens in Tell, so that an Ask that returns nothing
-// changes nothing.
+// A stepper makes the proposals of the direct searches: it hands out the points of one step of the algorithm and
+// goes on when all of them have a value. All of its work happens in Tell, so that an Ask that returns nothing changes
+// nothing.
 //
-// Invariant: a point has a value, or is in queue, or stands in same for one that is in queue or outstanding,
-// or the step was cut. then is nil between the end of a step and the beginning of the next.
+// Invariant: a point has a value, or is in queue, or stands in same for one that is in queue or outstanding, or the
+// step was cut. then is nil between the end of a step and the beginning of the next.
 type stepper struct {
 	ledger
-	points []vertex      // of the step, in the algorithm's order
-	queue  []int         // points to be asked, one for each different configuration
-	same   map[int][]int // point in queue: all points of that configuration
-	of     map[int64]int // outstanding proposal: its point in queue
-	short  *shortcut
-	then   func([]vertex)
+	points []vertex           // of the step, in the algorithm's order
+	queue  []int              // points to be asked, one for each different configuration
+	same   map[int][]int      // point in queue: all points of that configuration
+	of     map[int64]int      // outstanding proposal: its point in queue
+	short  *shortcut          // ends the step early; nil if all points must have a value
+	then   func([]vertex)     // the rest of the algorithm, called with the points that have a value
 	best   vertex             // the least so far
 	seen   visited            // all that were proposed or observed
 	memory map[string]float64 // values by Key that stand; nil for none
-	done   bool
+	done   bool               // the search has ended
 }
 
 // A shortcut is how a step may end before all of its points were run.
@@ -63,13 +62,12 @@ func (s *stepper) remember(c assay.Config, t assay.Trial) {
 	}
 }
 
-// begin makes points the step that is handed out. Of equal points one is run; a
-// point that is in known, or remembered, has its value from there. When all have a value, then
-// is called with them, in the order of points: at once if there is nothing to
-// run.
+// begin makes points the step that is handed out. Among equal points one is run; a point that is in known, or
+// remembered, has its value from there. When all have a value, then is called with them, in the order of points: at
+// once if nothing is to be run.
 //
-// If short is not nil, the step is over as soon as it has enough and nothing is
-// outstanding; then sees the points that have a value.
+// If short is not nil, the step is over as soon as it has enough and nothing is outstanding; then sees the points
+// that have a value.
 func (s *stepper) begin(points []assay.Config, known []vertex, short *shortcut, then func([]vertex)) {
 	s.points, s.queue, s.same = make([]vertex, len(points)), nil, map[int][]int{}
 	s.short, s.then = short, then
@@ -181,8 +179,8 @@ func (s *stepper) Tell(trials ...assay.Trial) error {
 	return nil
 }
 
-// directValue returns what a direct search orders trials by: +Inf for those
-// without an exact value within the limits.
+// directValue returns the value that orders trials in a direct search: +Inf for trials without an exact value within
+// the limits.
 func directValue(t assay.Trial) float64 {
 	if t.State != assay.Done || math.IsNaN(t.Value) {
 		return math.Inf(1)

@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/doe"
+	"github.com/assay-run/assay/internal/stats"
 )
 
 // LHS proposes the points of one Latin hypercube and then ends: each parameter
@@ -19,7 +19,7 @@ import (
 // points in all.
 type LHS struct {
 	place
-	points [][]float64
+	points [][]float64 // of the unit cube, still to propose
 }
 
 var (
@@ -35,7 +35,7 @@ const maximinSwaps = 20
 // maximinWork bounds the distances of coordinates computed for that.
 const maximinWork = 5_000_000
 
-// NewLHS returns an LHS searcher of n points, spread by [doe.Maximin]. It panics
+// NewLHS returns an LHS searcher of n points, spread by [stats.Maximin]. It panics
 // if n < 1. Cost: of order n²·d, at most some tenths of a second.
 func NewLHS(space *assay.Space, n int, seed uint64) *LHS {
 	return &LHS{place: newPlace(space, seed), points: hypercube(n, space.Dim(), rand.New(rand.NewPCG(seed, 1)))}
@@ -43,8 +43,8 @@ func NewLHS(space *assay.Space, n int, seed uint64) *LHS {
 
 // hypercube returns n points of a Latin hypercube of d parameters, spread evenly.
 func hypercube(n, d int, rng *rand.Rand) [][]float64 {
-	points := doe.LatinHypercube(n, d, rng)
-	doe.Maximin(points, min(maximinSwaps*n, maximinWork/(n*d)), rng)
+	points := stats.LatinHypercube(n, d, rng)
+	stats.Maximin(points, min(maximinSwaps*n, maximinWork/(n*d)), rng)
 	return points
 }
 
@@ -70,7 +70,7 @@ func (l *LHS) Tell(trials ...assay.Trial) error { return l.settle(trials) }
 
 // Sobol proposes the points of a scrambled Sobol' sequence: like [Random], and
 // without an end in a continuous space, but evenly spread at any time; see
-// [doe.Sobol] for how many parameters.
+// [stats.Sobol] for how many parameters.
 //
 // A point of the unit cube becomes a configuration by [assay.Space.FromUnit].
 // Points that break a relation or a limit, or whose configuration was proposed or
@@ -81,9 +81,9 @@ func (l *LHS) Tell(trials ...assay.Trial) error { return l.settle(trials) }
 // listed configuration.
 type Sobol struct {
 	place
-	sequence *doe.Sobol
-	next     int64
-	point    []float64
+	sequence *stats.Sobol // of the unit cube
+	next     int64        // index of the next point
+	point    []float64    // room for one point
 }
 
 var (
@@ -98,14 +98,13 @@ const maxPassed = 32
 // NewSobol returns a Sobol searcher whose scrambling belongs to seed.
 func NewSobol(space *assay.Space, seed uint64) *Sobol {
 	d := space.Dim()
-	return &Sobol{place: newPlace(space, seed), sequence: doe.NewSobol(d).Scrambled(seed), point: make([]float64, d)}
+	return &Sobol{place: newPlace(space, seed), sequence: stats.NewSobol(d).Scrambled(seed), point: make([]float64, d)}
 }
 
 // Ask implements [assay.Searcher].
 func (s *Sobol) Ask(n int) ([]assay.Proposal, error) { return s.ask(n, s.propound) }
 
-// propound returns the next new configuration of the sequence without proposing
-// it; false if there is none.
+// propound returns the next new configuration of the sequence without proposing it; false without one.
 func (s *Sobol) propound() (assay.Config, bool) {
 	if s.exhausted() {
 		return nil, false
@@ -144,18 +143,18 @@ func (s *Sobol) Tell(trials ...assay.Trial) error { return s.settle(trials) }
 // A place turns points of the unit cube into proposals that are admissible and
 // all different.
 type place struct {
-	space *assay.Space
+	space *assay.Space // of the proposals
 	ledger
 	visited visited // proposed or observed
-	limit   limit
-	spare   *Random // for what no point gives
+	limit   limit   // of Narrow
+	spare   *Random // replaces a point that gives no configuration
 }
 
 func newPlace(space *assay.Space, seed uint64) place {
 	return place{space: space, visited: visited{}, spare: NewRandom(space, seed)}
 }
 
-// ask proposes what next returns, and remembers it; see [ledger.ask].
+// ask proposes the results of next, and remembers them; see [ledger.ask].
 func (p *place) ask(n int, next func() (assay.Config, bool)) ([]assay.Proposal, error) {
 	return p.ledger.ask(n, func() (assay.Config, bool) {
 		c, ok := next()
@@ -178,8 +177,7 @@ func (p *place) admissible(point []float64) assay.Config {
 // free reports whether c, which is admissible, can be proposed.
 func (p *place) free(c assay.Config) bool { return p.limit.holds(c) && !p.visited.has(c) }
 
-// fresh returns a random configuration that can be proposed. It draws none if
-// there is none.
+// fresh returns a random configuration that can be proposed. Without one it draws nothing.
 func (p *place) fresh() (assay.Config, bool) {
 	before := p.spare.rng.mark()
 	for {

@@ -6,13 +6,12 @@ import (
 	"slices"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/stats"
 	"github.com/assay-run/assay/model"
-	"github.com/assay-run/assay/stats"
 )
 
-// fit makes the surrogate from the trials that have ended and the beliefs about
-// those that have not, unless nothing has changed since the last time. There is
-// at least one finished trial.
+// fit makes the surrogate from the trials that have ended and the beliefs about outstanding ones, unless nothing has
+// changed since the last time. There is at least one finished trial.
 //
 // After an error there is no surrogate, and scale and incumbent are those of the examples.
 func (b *Bayes) fit() error {
@@ -41,7 +40,7 @@ func (b *Bayes) examples() assay.Data {
 			values = append(values, e.value)
 		}
 	}
-	// The scale is that of finished trials alone: what is believed must not bend it.
+	// The scale is the scale of finished trials alone: beliefs must not bend it.
 	worst := slices.Max(values)
 	b.scale = newScale(values)
 	on := make([]float64, len(values))
@@ -65,7 +64,7 @@ func (b *Bayes) examples() assay.Data {
 		switch {
 		case b.measured(e):
 			add(e.features, e.value, false)
-		// By how much it is worse nobody knows: the worst keeps its surroundings out of the way.
+		// It is not known by how much it is worse: the worst value keeps the search away from its surroundings.
 		case e.state != assay.Censored:
 			add(e.features, worst, false)
 		case b.opts.Censored && b.scale.defined(e.value):
@@ -84,7 +83,7 @@ func (b *Bayes) examples() assay.Data {
 	return d
 }
 
-// bind sets what depends on the limits: the incumbent is the best value within them.
+// bind sets the values that depend on the limits: the incumbent is the best value within them.
 func (b *Bayes) bind() {
 	b.limits.rescale(b.trials)
 	b.incumbent = math.Inf(1)
@@ -95,12 +94,12 @@ func (b *Bayes) bind() {
 	}
 }
 
-// A scale is a monotone transform under which objective values are of one order
-// of magnitude, so that the surrogate can tell the good from the very good.
+// A scale is a monotone transform under which objective values are of one order of magnitude, so that the surrogate
+// can distinguish the good from the very good.
 type scale struct {
-	kind   scaleKind
-	center float64
-	spread float64
+	kind   scaleKind // the transform
+	center float64   // see arsinhScale
+	spread float64   // likewise
 }
 
 // scaleKind is the transform. It is chosen anew at each fit.
@@ -164,7 +163,7 @@ func (s scale) forward(y float64) float64 {
 	return y - s.center
 }
 
-// inverse is that of forward. It may overflow to an infinity far from the data.
+// inverse is the inverse of forward. It may overflow to an infinity far from the data.
 func (s scale) inverse(f float64) float64 {
 	switch s.kind {
 	case logScale:

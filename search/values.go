@@ -6,23 +6,23 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// Values returns a searcher whose inner one is told the values of all objectives of a goal that has
-// several ([assay.Trial].Values), which follow from what was measured. It is to be the outermost wrapper:
-// those inside that make one trial of several see the values too.
+// Values returns a searcher that adds to each trial for inner the values of all objectives of a goal that has several
+// ([assay.Trial].Values), computed from its measurement. It must be the outermost wrapper: inner wrappers that merge
+// several trials into one see the values too.
 func Values(inner assay.Searcher, goal assay.Goal) assay.Searcher { return &values{inner, goal} }
 
 type values struct {
-	inner assay.Searcher
-	goal  assay.Goal
+	inner assay.Searcher // gets trials with all values
+	goal  assay.Goal     // with the objectives
 }
 
-var _ assay.Lacker = (*values)(nil)
+var _ assay.Masker = (*values)(nil)
 
 // Unwrap implements [assay.Unwrapper].
 func (v *values) Unwrap() assay.Searcher { return v.inner }
 
-// Lacks implements [assay.Lacker].
-func (v *values) Lacks(ability any) bool { return assay.LacksWith[assay.Observer](ability, v.inner) }
+// Hides implements [assay.Masker].
+func (v *values) Hides(ability any) bool { return assay.HidesWith[assay.Observer](ability, v.inner) }
 
 // Ask implements [assay.Searcher].
 func (v *values) Ask(n int) ([]assay.Proposal, error) { return v.inner.Ask(n) }
@@ -39,8 +39,8 @@ func (v *values) Observe(trials ...assay.Trial) error {
 	return o.Observe(v.valued(trials)...)
 }
 
-// valued returns trials with their values. One without is none that a searcher could compare: it has
-// failed, as a trial without the metric of one objective has.
+// valued returns trials with their values. A trial without values cannot be compared: it counts as failed, like a
+// trial without the metric of one objective.
 func (v *values) valued(trials []assay.Trial) []assay.Trial {
 	all := slices.Clone(trials)
 	for i, t := range all {

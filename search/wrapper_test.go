@@ -14,7 +14,7 @@ func TestWrappers(t *testing.T) {
 	of := func(wrap func(assay.Searcher) assay.Searcher) func(*assay.Space, assay.Searcher) assay.Searcher {
 		return func(_ *assay.Space, in assay.Searcher) assay.Searcher { return wrap(in) }
 	}
-	giver := []any{(*assay.Giver)(nil)}
+	giver := []any{(*assay.Enqueuer)(nil)}
 	narrower, observer := []any{(*assay.Narrower)(nil)}, []any{(*assay.Observer)(nil)}
 	assaytest.TestWrappers(t, []assaytest.Wrapper{
 		{Name: "cache", Wrap: of(Cache), Own: observer},

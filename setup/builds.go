@@ -1,11 +1,8 @@
 package setup
 
 import (
-	"cmp"
 	"fmt"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/builds"
@@ -15,8 +12,8 @@ import (
 	"github.com/assay-run/assay/store"
 )
 
-// Builds returns what keeps the outcome of setups for the studies of this user: the directory builds
-// beside the default store.
+// Builds returns the cache of the outcomes of setups for the studies of this user: the directory builds beside the
+// default store.
 func Builds() (*builds.Cache, error) {
 	path, err := store.DefaultPath()
 	if err != nil {
@@ -25,9 +22,9 @@ func Builds() (*builds.Cache, error) {
 	return builds.New(filepath.Join(filepath.Dir(path), "builds"), 0), nil
 }
 
-// BuildsFact says how much the outcome of setups takes on disk, and how it is removed.
+// BuildsFact reports the size of the outcomes of setups on disk, and how to remove them.
 func BuildsFact() run.Fact {
-	f := run.Fact{Name: "builds", Hint: "set XDG_STATE_HOME: a study with a setup needs a place to keep what it makes"}
+	f := run.Fact{Name: "builds", Hint: "set XDG_STATE_HOME: a study with a setup needs a place to keep its results"}
 	cache, err := Builds()
 	if err != nil {
 		f.Detail = err.Error()
@@ -68,53 +65,7 @@ func Folder(def *spec.Study, s *assay.Setup) string {
 // SetupFolder implements [result.Folders].
 func (*Store) SetupFolder(def *spec.Study, s *assay.Setup) string { return Folder(def, s) }
 
+// recipeOf returns everything that a setup depends on.
 func recipeOf(def *spec.Study, s *assay.Setup) builds.Recipe {
 	return builds.Recipe{Argv: s.Argv, Env: s.Env, Dir: def.Dir, Inputs: s.Inputs}
-}
-
-// recipe returns what the setup of a configuration depends on.
-func (p *Problem) recipe(s *assay.Setup) builds.Recipe {
-	return recipeOf(p.Definition, s)
-}
-
-// checkSetup returns an error if the program of the setup is missing, or a pattern of its inputs fits
-// nothing. It warns if nothing is known of the files that it reads.
-func (p *Problem) checkSetup() error {
-	c, ok := p.Space.Draw(newRand(0))
-	if len(p.First) > 0 {
-		c, ok = p.First[0], true
-	}
-	s := p.Program.Setup(c)
-	if s == nil || !ok {
-		return nil
-	}
-	if _, err := run.LookPath(s.Argv[0], p.Definition.Dir); err != nil {
-		return usagef("%ssetup: %w", p.Definition.At("setup"), err)
-	}
-	files, err := builds.Files(p.recipe(s))
-	switch {
-	case err != nil:
-		return usagef("%ssetup: %w", p.Definition.At("setup"), err)
-	case len(files) == 0:
-		p.opts.Warn("setup: no file is known that it reads, so a change of its sources is not seen: name them, " +
-			"setup: {command: ..., inputs: [\"src/**\"]}")
-	}
-	return nil
-}
-
-// Argv returns the command of a configuration, for people and for those who run it without a
-// study: with the folder of its setup as far as that was made, else with {setup}.
-func (p *Problem) Argv(c assay.Config) []string { return p.withFolder(c, p.Program.Argv(c)) }
-
-// withFolder replaces what stands for the folder of the setup, and for the slot.
-func (p *Problem) withFolder(c assay.Config, texts []string) []string {
-	folder := "{setup}"
-	if s := p.Program.Setup(c); s != nil {
-		folder = cmp.Or(Folder(p.Definition, s), folder)
-	}
-	out := slices.Clone(texts)
-	for i, t := range out {
-		out[i] = strings.ReplaceAll(assay.InFirstSlot(t), assay.SetupDir, folder)
-	}
-	return out
 }

@@ -18,15 +18,15 @@ type Comparison struct {
 	close func() error
 }
 
-// Close ends what the runner holds.
+// Close closes the runner.
 func (c *Comparison) Close() error { return c.close() }
 
-// Compare opens a comparison that has been checked. The jobs are those that studies of
-// these commands would run: hooks, metrics and all. An error is of the class usage if a
-// program is missing. The function warn is told what goes wrong without ending anything.
+// Compare opens a comparison that has been checked. Its jobs are the same as those of studies of these commands, with
+// hooks and metrics. An error is of the class usage if a program is missing. warn is called for problems that do not
+// end the comparison.
 func Compare(ctx context.Context, def *spec.Comparison, warn func(string)) (*Comparison, error) {
 	c := &Comparison{}
-	var most *Problem // what needs most of the runner
+	var most *Problem // the problem with the most needs of the runner
 	for _, b := range def.Benchmarks {
 		var jobs []assay.Job
 		for _, v := range b.Commands {
@@ -39,7 +39,7 @@ func Compare(ctx context.Context, def *spec.Comparison, warn func(string)) (*Com
 			if err != nil {
 				return nil, err
 			}
-			j.Interval = 0 // nobody observes
+			j.Interval = 0 // no observer
 			if !strings.Contains(j.Argv[0], assay.SetupDir) {
 				if _, err := run.LookPath(j.Argv[0], j.Dir); err != nil {
 					return nil, usageError(fmt.Errorf("%s%w", v.Study.At("command"), err))

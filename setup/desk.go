@@ -10,20 +10,20 @@ import (
 	"github.com/assay-run/assay/study"
 )
 
-// An ExternalSession is a problem whose runs somebody else makes, with its place in a store. This process is its owner
-// until it is closed.
+// An ExternalSession is an external study with its place in a store. This process is its owner until the session is
+// closed.
 type ExternalSession struct {
 	*study.ExternalSession
 	Name    string
 	Problem *Problem
-	Resumed bool     // it goes on where it was
-	Notes   []string // what there is to say of its place, and of the earlier studies that help
+	Resumed bool     // the study was on record before
+	Notes   []string // about its place, and the earlier studies that help
 
 	store   *Store
 	release func() error
 }
 
-// Delays between attempts at a lock that somebody else has.
+// Delays between attempts at a lock that another process holds.
 const (
 	firstLook = 5 * time.Millisecond
 	lastLook  = 100 * time.Millisecond
@@ -73,7 +73,7 @@ func (p *Problem) desk(ctx context.Context, store *Store, c claim) (*ExternalSes
 	return d, err
 }
 
-// await is Lock that waits while somebody else has the study.
+// await is Lock that waits while another process has the study.
 func (s *Store) await(ctx context.Context, study string, patience time.Duration) (release func() error, err error) {
 	began := time.Now()
 	for delay := firstLook; ; delay = min(2*delay, lastLook) {
@@ -82,7 +82,7 @@ func (s *Store) await(ctx context.Context, study string, patience time.Duration)
 			return release, err
 		}
 		if time.Since(began)+delay > patience {
-			return nil, assay.WithHint(err, "--wait says how long to wait for it")
+			return nil, assay.WithHint(err, "--wait sets how long to wait for it")
 		}
 		timer := time.NewTimer(delay)
 		select {

@@ -14,7 +14,7 @@ import (
 // An Option is a key that a study file may give to a searcher or a stopping rule.
 type Option struct {
 	Key   string
-	Takes string // what its value is, such as "a whole number from 1 to 100"
+	Takes string // the allowed values, such as "a whole number from 1 to 100"
 }
 
 // fields are the options of one row of a table. A row declares each of its options
@@ -33,16 +33,15 @@ type fields struct {
 	def    *spec.Study
 	at     string         // where they are in a study file: "search" or "stop"
 	values map[string]any // texts, float64s, bools and lists of those
-	// options is what has been declared so far, in the order of the declarations.
+	// options are the options declared so far, in the order of the declarations.
 	options []Option
 	// err is the first flaw, of the class usage.
 	err error
 }
 
-// unknown returns an error if the study gives an option that was not declared; what
-// is what the options are of, such as "searcher pso".
-// Of several it names the first in the order of the alphabet, so that the error is always the
-// same. All options must have been declared before.
+// unknown returns an error if the study gives an option that was not declared; its argument names the owner of the
+// options, such as "searcher pso". If there are several, it names the first in the order of the alphabet, so that the
+// error is always the same. All options must have been declared before.
 func (f *fields) unknown(what string) error {
 	var keys []string
 	for _, o := range f.options {
@@ -69,8 +68,7 @@ func orNone(keys []string) string {
 	return strings.Join(keys, ", ")
 }
 
-// flaw records what is wrong with an option.
-// Flaws after the first are dropped.
+// flaw records the flaw of an option. Flaws after the first are dropped.
 func (f *fields) flaw(key, format string, args ...any) {
 	if f.err == nil {
 		f.err = usagef("%s%s option %s: %s", f.def.At(f.at+"."+key), f.at, key, fmt.Sprintf(format, args...))
@@ -162,7 +160,7 @@ func (f *fields) word(key string, to *string, words ...string) {
 	case len(words) == 2:
 		f.flaw(key, "%q is neither %s nor %s", text, words[0], words[1])
 	default:
-		f.flaw(key, "%q is none of %s", text, strings.Join(words, ", "))
+		f.flaw(key, "%q is not one of %s", text, strings.Join(words, ", "))
 	}
 }
 
@@ -208,8 +206,7 @@ func (f *fields) given(key string) bool {
 	return ok
 }
 
-// usagef returns an error of the class of mistakes in what a user asked for.
-// The text may wrap an error by %w.
+// usagef returns an error of the class of mistakes in a user's input. The text may wrap an error by %w.
 func usagef(format string, args ...any) error { return assay.Errorf(assay.ClassUsage, format, args...) }
 
 // usageError returns err as a mistake of the user.

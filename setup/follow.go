@@ -27,16 +27,16 @@ func declareCurve(f *fields) newStopper {
 
 // checkFollowed returns an error unless runs report the objective while they go on, if the stopping rule follows
 // that.
-func (p *Problem) checkFollowed() error {
-	f, ok := p.stopper.(assay.Follower)
+func checkFollowed(def *spec.Study, rule assay.Stopper) error {
+	f, ok := rule.(assay.CurveStopper)
 	if !ok || !f.Follows() {
 		return nil
 	}
-	def, objective := p.Definition, cmp.Or(p.Definition.Objective.Metric, "elapsed")
+	objective := cmp.Or(def.Objective.Metric, "elapsed")
 	if m, ok := def.Progress(); ok && m.Name == objective {
 		return nil
 	}
-	return usagef("%sstopping rule %s follows what runs report while they go on: progress: {metric: %s, source: ...} is "+
+	return usagef("%sstopping rule %s follows the reports of runs: progress: {metric: %s, source: ...} is "+
 		"needed",
 		def.At("stop.rule"), def.Stop.Rule, objective)
 }

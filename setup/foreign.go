@@ -10,10 +10,9 @@ import (
 	"strings"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/foreign"
-	"github.com/assay-run/assay/internal/jsonat"
+	"github.com/assay-run/assay/internal/exchange"
+	"github.com/assay-run/assay/internal/store/sqlite"
 	"github.com/assay-run/assay/spec"
-	"github.com/assay-run/assay/store/sqlite"
 )
 
 // This file knows the files of other tuners by their content, and makes recorded tables of them.
@@ -37,9 +36,9 @@ func IsForeign(path string) bool {
 	return strings.HasPrefix(strings.TrimLeft(string(head[:n]), " \t\r\n"), "{")
 }
 
-// ReadForeign reads what another tuner has on record. of names a study where a file has several, or is "". The error
-// is of the class usage.
-func ReadForeign(ctx context.Context, path, of string) (*foreign.Study, error) {
+// ReadForeign reads the record of another tuner. The argument of names the study in a file with several, or is "".
+// The error is of the class usage.
+func ReadForeign(ctx context.Context, path, of string) (*exchange.Study, error) {
 	if sqlite.IsDatabase(path) {
 		db, err := sqlite.OpenForeign(ctx, path)
 		if err != nil {
@@ -47,10 +46,10 @@ func ReadForeign(ctx context.Context, path, of string) (*foreign.Study, error) {
 		}
 		defer db.Close()
 		switch {
-		case foreign.IsMLOS(ctx, db):
-			return foreign.ReadMLOS(ctx, db, path, of)
-		case foreign.IsOptunaStorage(ctx, db):
-			return foreign.ReadOptunaStorage(ctx, db, path, of)
+		case exchange.IsMLOS(ctx, db):
+			return exchange.ReadMLOS(ctx, db, path, of)
+		case exchange.IsOptunaStorage(ctx, db):
+			return exchange.ReadOptunaStorage(ctx, db, path, of)
 		}
 		return nil, assay.Errorf(assay.ClassUsage, "%s: this database is no storage of Optuna or mlos_bench", path)
 	}
@@ -65,18 +64,18 @@ func ReadForeign(ctx context.Context, path, of string) (*foreign.Study, error) {
 	if err != nil {
 		return nil, assay.WithClass(assay.ClassUsage, err)
 	}
-	if foreign.IsOptunaJournal(data) {
-		return foreign.ParseOptunaJournal(data, path, of)
+	if exchange.IsOptunaJournal(data) {
+		return exchange.ParseOptunaJournal(data, path, of)
 	}
-	d, err := jsonat.Parse(path, foreign.CloseKernelTuner(data))
+	d, err := exchange.ParseJSON(path, exchange.CloseKernelTuner(data))
 	if err != nil {
 		return nil, err
 	}
-	if !foreign.IsKernelTuner(d.Root) {
+	if !exchange.IsKernelTuner(d.Root) {
 		return nil, d.Root.Errorf("this is no cache and no file of results of Kernel Tuner, and no journal of Optuna")
 	}
 	base := filepath.Base(path)
-	s, err := foreign.ParseKernelTuner(d, strings.TrimSuffix(base, filepath.Ext(base)))
+	s, err := exchange.ParseKernelTuner(d, strings.TrimSuffix(base, filepath.Ext(base)))
 	if err == nil && of != "" && of != s.Name {
 		err = assay.Errorf(assay.ClassUsage, "%s: the one study in it is %s, not %s", path, s.Name, of)
 	}
@@ -85,7 +84,7 @@ func ReadForeign(ctx context.Context, path, of string) (*foreign.Study, error) {
 
 // WriteForeign writes a study as a recorded table and the study file of it: FILE.yaml and FILE.csv. Neither may be
 // there. The error of a file that cannot be written is as the system has it.
-func WriteForeign(s *foreign.Study, file string) (err error) {
+func WriteForeign(s *exchange.Study, file string) (err error) {
 	table := strings.TrimSuffix(file, filepath.Ext(file)) + ".csv"
 	write := func(path string, to func(io.Writer) error) {
 		f, open := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) //nolint:gosec // as a table that is given
@@ -102,9 +101,9 @@ func WriteForeign(s *foreign.Study, file string) (err error) {
 	return err
 }
 
-// ForeignProblem returns the problem of a recorded table that a study of another tuner is, with what is odd about it.
+// ForeignProblem returns a study of another tuner as the problem of a recorded table, with notes on its oddities.
 // source is its file, which the record names.
-func ForeignProblem(s *foreign.Study, source string) (p *Problem, notes []string, err error) {
+func ForeignProblem(s *exchange.Study, source string) (p *Problem, notes []string, err error) {
 	dir, err := os.MkdirTemp("", "assay-import")
 	if err != nil {
 		return nil, nil, err

@@ -11,7 +11,7 @@ import (
 	"github.com/assay-run/assay"
 )
 
-const foreignFiles = "../internal/foreign/testdata/"
+const foreignFiles = "../internal/exchange/testdata/"
 
 // The storage is that of mlos_bench 0.6.2: an experiment with two objectives, a trial that failed and one that still
 // runs.

@@ -10,7 +10,7 @@ import (
 	"github.com/assay-run/assay/stop"
 )
 
-// This file is what a study with several objectives has of its own.
+// This file holds the code that only studies with several objectives need.
 
 // frontSearchers are the searchers that look for a front, or at no values at all.
 var frontSearchers = []string{DefaultSearcher, FrontSearcher, "nsga2", "random", "sobol", "lhs", "grid"}
@@ -44,22 +44,22 @@ func declareDominated(*fields) newStopper {
 	return func(def *spec.Study, _ *assay.Space) assay.Stopper {
 		goal, err := def.Goal()
 		if err != nil {
-			return nil // the study is at fault, and has said so
+			return nil // the study is at fault, and has reported it
 		}
 		return stop.Dominated{Goal: goal, Margin: marginOf(def)}
 	}
 }
 
-// forFront returns the definition as the tables of searchers and stoppers are to read it: auto is another
-// searcher of several objectives. What looks for one best value, or stops by it, is an error of the class usage.
+// forFront returns the definition for the tables of searchers and stoppers: with several objectives auto is another
+// searcher. A searcher or stopper for one best value is an error of the class usage.
 func forFront(def *spec.Study) (*spec.Study, error) {
 	name, rule := cmp.Or(def.Search.Name, DefaultSearcher), cmp.Or(def.Stop.Rule, autoStop)
 	if !slices.Contains(frontSearchers, name) {
-		return nil, usagef("%sthe searcher %s looks for one best value; of several objectives there are %s",
+		return nil, usagef("%sthe searcher %s looks for one best value; for several objectives there are %s",
 			def.At("search.name"), name, words(frontSearchers))
 	}
 	if !slices.Contains(frontStoppers, rule) {
-		return nil, usagef("%sthe stopping rule %s compares by one value; of several objectives there are %s",
+		return nil, usagef("%sthe stopping rule %s compares by one value; for several objectives there are %s",
 			def.At("stop.rule"), rule, words(frontStoppers))
 	}
 	if _, audited := def.Stop.Options["audit"]; audited {
@@ -102,13 +102,13 @@ func words(of []string) string {
 }
 
 // stoppingOfFront is Stopping of several objectives.
-func (p *Problem) stoppingOfFront(rule string) string {
+func stoppingOfFront(rule string, grows, stops bool) string {
 	switch {
 	case rule == noStop:
 		return rule
-	case !p.Goal.Grows:
-		return rule + " (none: not every objective can only grow while a run goes on)"
-	case p.stopper == nil:
+	case !grows:
+		return rule + " (none: not every objective can only grow during a run)"
+	case !stops:
 		return rule + " (none: the budget counts runs, or the searcher learns nothing from a run that was stopped)"
 	case rule == dominatedStop:
 		return rule

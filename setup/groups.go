@@ -8,9 +8,8 @@ import (
 	"github.com/assay-run/assay/search"
 )
 
-// grouped declares groups of parameters, which a searcher tunes in turn: a list of
-// names with + between those of one group. Parameters that are named in none are the
-// last group. Without the option the searcher is that of the whole space.
+// grouped declares groups of parameters, which a searcher tunes in turn: a list of names with + between the names of
+// one group. Parameters in no named group are the last group. Without the option the searcher covers the whole space.
 func (f *fields) grouped(make func(*assay.Space, uint64) assay.Searcher) newSearcher {
 	var groups [][]string
 	f.list("groups", "a list of groups, the names of each with + between them", func(item string) error {

@@ -7,18 +7,17 @@ import (
 	"strings"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/prune"
+	"github.com/assay-run/assay/internal/prune"
+	"github.com/assay-run/assay/spec"
 )
 
 // This file puts the help of earlier studies around the algorithm of a study.
 
-// helped returns the searcher of a study with the earlier studies that help it, what
-// lists the cuts, nil if there are none, and a note if the help is not all that it
-// could be.
+// helped returns the searcher of a study with the earlier studies that help it, a function that lists the cuts (nil
+// without any), and a note if the help is limited.
 //
-// The help is that of the claim, never that of today: the searcher of a study that is
-// resumed must propose what it did. A searcher that cannot leave out values is helped by
-// proposals alone.
+// The help is the one of the claim, not today's: the searcher of a resumed study must repeat its proposals. A
+// searcher that cannot leave out values is helped by proposals alone.
 func (p *Problem) helped(ctx context.Context, s *Store, c claim) (searcher assay.Searcher, cuts func() []assay.Cut,
 	note string, err error,
 ) {
@@ -39,11 +38,11 @@ func (p *Problem) helped(ctx context.Context, s *Store, c claim) (searcher assay
 	k := prune.NewKnowledge(p.Space, p.Goal, studies)
 	searcher, err = p.searcher(func(inner assay.Searcher) (assay.Searcher, error) {
 		if p.Definition.Prior.Rule == publishedRule {
-			inner, cuts, err = p.published(inner, k)
+			inner, cuts, err = published(p.Definition, inner, k)
 			return inner, err
 		}
 		if _, ok := assay.As[assay.Narrower](inner); ok {
-			if inner, cuts, err = p.pruned(inner, k); err != nil {
+			if inner, cuts, err = pruned(p.Definition, inner, k); err != nil {
 				return nil, err
 			}
 		} else {
@@ -51,7 +50,9 @@ func (p *Problem) helped(ctx context.Context, s *Store, c claim) (searcher assay
 				"earlier studies propose configurations, but nothing is pruned",
 				cmp.Or(p.Definition.Search.Name, DefaultSearcher))
 		}
-		return prune.NewTransfer(inner, k, prune.TransferOptions{Seed: p.Definition.Search.Seed}), nil
+		return prune.NewTransfer(inner, k, prune.TransferOptions{
+			Seed: p.Definition.Search.Seed, Judged: p.searchers < 2,
+		}), nil
 	})
 	return searcher, cuts, note, err
 }
@@ -61,44 +62,36 @@ const publishedRule = "published"
 
 // published returns inner with JobPruner as published: earlier studies leave out
 // values, and do nothing else.
-func (p *Problem) published(inner assay.Searcher, k *prune.Knowledge) (assay.Searcher, func() []assay.Cut, error) {
+func published(
+	def *spec.Study, inner assay.Searcher, k *prune.Knowledge,
+) (assay.Searcher, func() []assay.Cut, error) {
 	if _, ok := assay.As[assay.Narrower](inner); !ok {
 		return nil, nil, usagef("%sprior.rule published: the searcher %s cannot leave out values",
-			p.Definition.At("prior.rule"), cmp.Or(p.Definition.Search.Name, DefaultSearcher))
+			def.At("prior.rule"), cmp.Or(def.Search.Name, DefaultSearcher))
 	}
-	return p.pruned(inner, k)
+	return pruned(def, inner, k)
 }
 
-// pruned returns inner without the values that earlier studies leave out, and what
-// lists these.
-// A flaw in the options is of the class usage.
-func (p *Problem) pruned(inner assay.Searcher, k *prune.Knowledge) (assay.Searcher, func() []assay.Cut, error) {
-	o, err := p.pruning()
-	if err != nil {
-		return nil, nil, err
+// pruned returns inner without the values that earlier studies leave out, and a function that lists these. An error
+// is of the class usage and names the place in the study file. Numbers that were not given stay 0, which leaves them
+// to the library.
+func pruned(def *spec.Study, inner assay.Searcher, k *prune.Knowledge) (assay.Searcher, func() []assay.Cut, error) {
+	asked := def.Prior
+	o := prune.Options{Alpha: asked.Alpha, Threshold: asked.Threshold}
+	var err error
+	if o.Rule, err = prune.ParseRule(asked.Rule); err != nil {
+		return nil, nil, usagef("%sprior.rule: %w", def.At("prior.rule"), err)
+	}
+	if o.Surrogate, err = prune.ParseSurrogate(asked.Surrogate); err != nil {
+		return nil, nil, usagef("%sprior.surrogate: %w", def.At("prior.surrogate"), err)
+	}
+	for _, text := range asked.Keep {
+		name, value, _ := strings.Cut(text, "=")
+		o.Keep = append(o.Keep, prune.Kept{Param: name, Value: value})
 	}
 	pruner, err := prune.New(inner, k, o)
 	if err != nil {
 		return nil, nil, usageError(err)
 	}
 	return pruner, pruner.Cuts, nil
-}
-
-// pruning returns how values are left out of the space.
-// The errors name the place in the study file. Numbers that were not given stay 0, which
-// leaves them to the library.
-func (p *Problem) pruning() (o prune.Options, err error) {
-	asked := p.Definition.Prior
-	o = prune.Options{Alpha: asked.Alpha, Threshold: asked.Threshold}
-	if o.Rule, err = prune.ParseRule(asked.Rule); err != nil {
-		return o, usagef("%sprior.rule: %w", p.Definition.At("prior.rule"), err)
-	}
-	if o.Surrogate, err = prune.ParseSurrogate(asked.Surrogate); err != nil {
-		return o, usagef("%sprior.surrogate: %w", p.Definition.At("prior.surrogate"), err)
-	}
-	for _, text := range asked.Keep {
-		name, value, _ := strings.Cut(text, "=")
-		o.Keep = append(o.Keep, prune.Kept{Param: name, Value: value})
-	}
-	return o, nil
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/prune"
+	"github.com/assay-run/assay/internal/prune"
 	"github.com/assay-run/assay/spec"
 )
 
@@ -98,6 +98,42 @@ func TestHelpedStudy(t *testing.T) {
 	if assay.ClassOf(err) != assay.ClassUsage || !strings.Contains(err.Error(),
 		`helped by study "old", which is gone`) {
 		t.Errorf("what helped is gone: %v", err)
+	}
+}
+
+// A new study begins with three proposals of an earlier one. A study that began when the earlier one had to earn its
+// say goes on so: one of the three is of the earlier study.
+func TestPriorOfAnOldStudy(t *testing.T) {
+	s := memory(t)
+	runStudy(t, s, recorded(t, "old", 3, "search: grid\n"), "", nil)
+	runStudy(t, s, recorded(t, "new", 1, "prior: old\nbudget: {trials: 1}\n"), "", nil)
+	def, err := s.Definition(t.Context(), "new")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for version, want := range []int{1, 1, 3} {
+		p, err := New(recorded(t, "new", 1, "prior: old\n"), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.searchers = version
+		searcher, _, _, err := p.helped(t.Context(), s, claim{name: "new", helpers: def.Prior.Resolved})
+		if err != nil {
+			t.Fatal(err)
+		}
+		proposed, err := searcher.Ask(3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		good := 0
+		for _, one := range proposed {
+			if c := one.Config; (c[0]-2)*(c[0]-2)+(c[1]-4)*(c[1]-4)+6*c[2]*c[2] <= 1 {
+				good++ // one of the five best of the earlier study
+			}
+		}
+		if good != want {
+			t.Errorf("version %d: %d of three proposals are of the earlier study, want %d", version, good, want)
+		}
 	}
 }
 

@@ -8,10 +8,10 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/internal/table"
 	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/store"
 	"github.com/assay-run/assay/study"
-	"github.com/assay-run/assay/table"
 )
 
 // This file makes a study of a recorded table. The study is written by the same loop as any
@@ -19,17 +19,16 @@ import (
 
 const importBatch = 1000 // events that are written at once
 
-// Import makes a study of all recorded runs of the problem's table, each a trial that
-// has ended, and returns the trials. The study can help others, and cannot be resumed.
-// It is an error of the class conflict if there is a study of that name, and of the
-// class usage if the problem has no table.
-// A crash leaves a study with a part of its events on record, which helps nobody: the record
-// does not end. The same import goes on with it. An error removes it.
+// Import makes a study of all recorded runs of the problem's table, each a trial that has ended, and returns the
+// trials. The study can help others, and cannot be resumed. It is an error of the class conflict if a study of that
+// name exists, and of the class usage if the problem has no table. A crash leaves a study with a part of its events
+// on record, which helps no other study, because its record has no end. The same import resumes it. An error removes
+// it.
 func (p *Problem) Import(ctx context.Context, s *Store, name string) ([]assay.Trial, error) {
 	return p.importIn(ctx, s, name, importBatch)
 }
 
-// importIn is [Problem.Import], with so many events written at once.
+// importIn is [Problem.Import], with batch events per write.
 func (p *Problem) importIn(ctx context.Context, s *Store, name string, batch int) (_ []assay.Trial, err error) {
 	if p.Table == nil {
 		return nil, usagef("%s: there is no recorded table (replay:)", name)
@@ -51,17 +50,17 @@ func (p *Problem) importIn(ctx context.Context, s *Store, name string, batch int
 	}
 	defer func() { err = errors.Join(err, release()) }()
 	if err = s.Create(ctx, name, stored); errors.Is(err, fs.ErrExist) {
-		err = p.goesOn(ctx, s, name, stored)
+		err = goesOn(ctx, s, name, stored)
 	}
 	if err != nil {
 		return nil, err
 	}
-	// What is there already is the same, which is no error.
+	// Events that are there already are the same, which is no error.
 	var at assay.Position
 	for len(events) > 0 {
 		n := min(batch, len(events))
 		if at, err = s.Append(ctx, name, at, events[:n]...); err != nil {
-			return nil, errors.Join(err, s.Remove(context.WithoutCancel(ctx), name)) // half a table is none
+			return nil, errors.Join(err, s.Remove(context.WithoutCancel(ctx), name)) // half a table is of no use
 		}
 		events = events[n:]
 	}
@@ -70,7 +69,7 @@ func (p *Problem) importIn(ctx context.Context, s *Store, name string, batch int
 }
 
 // goesOn returns nil if the study of that name is a part of the same import.
-func (p *Problem) goesOn(ctx context.Context, s *Store, name string, stored []byte) error {
+func goesOn(ctx context.Context, s *Store, name string, stored []byte) error {
 	old, err := s.Spec(ctx, name)
 	if err != nil {
 		return err
@@ -126,10 +125,10 @@ func (p *Problem) recordedEvents(ctx context.Context) ([]assay.Event, []assay.Tr
 	return events, res.Trials, nil
 }
 
-// recordedRuns is a searcher that proposes each configuration of a table as often as it was
-// recorded. It learns nothing, and takes any trial for told.
+// recordedRuns is a searcher that proposes each configuration of a table as often as it was recorded. It learns
+// nothing, and accepts any trial.
 type recordedRuns struct {
-	// The runs of one configuration share one Config, which nobody changes.
+	// The runs of one configuration share one Config, which must not change.
 	todo []assay.Config
 	// next is the index in todo of the next proposal; its ID is one more.
 	next int

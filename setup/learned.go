@@ -6,15 +6,14 @@ import (
 	"iter"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/costmodel"
+	"github.com/assay-run/assay/internal/costmodel"
 	"github.com/assay-run/assay/spec"
 )
 
-// This file is the cost model as a searcher: its options, and what it has learned from a
-// record.
+// This file makes the cost model a searcher: its options, and the model learned from a record.
 
-// declareNIMO is the active learner of a cost model. Its options are those of
-// costmodel.Options; method published has the alternatives of Table 1.
+// declareNIMO declares the active learner of a cost model. Its options are the fields of costmodel.Options; method
+// published has the alternatives of Table 1.
 func declareNIMO(f *fields) newSearcher {
 	options := f.costmodel()
 	return func(space *assay.Space, seed uint64) (assay.Searcher, error) {
@@ -32,9 +31,8 @@ func declareNIMO(f *fields) newSearcher {
 	}
 }
 
-// costmodel declares the options of a cost model. What it returns may be called more than
-// once; its error is the first flaw, that of an option that does not fit the space
-// included.
+// costmodel declares the options of a cost model. The function that it returns may be called more than once; its
+// error is the first flaw, which includes an option that does not fit the space.
 func (f *fields) costmodel() func(space *assay.Space, seed uint64) (costmodel.Options, error) {
 	o, published := costmodel.Options{}, &costmodel.Published{}
 	method, cores := "auto", ""
@@ -43,8 +41,7 @@ func (f *fields) costmodel() func(space *assay.Space, seed uint64) (costmodel.Op
 	f.word("method", &method, "auto", "published")
 	oneOf(f, "regression", &o.Regression, costmodel.Best, costmodel.Linear, costmodel.Pairs, costmodel.Smooth,
 		costmodel.Process, costmodel.Trees)
-	// The options that are declared from here to the next use of all are those of method
-	// published.
+	// The options that are declared from here to the next use of all belong to method published.
 	all := len(f.options)
 	oneOf(f, "reference", &published.Reference, costmodel.Min, costmodel.Max, costmodel.Rand)
 	oneOf(f, "traversal", &published.Traversal, costmodel.RoundRobin, costmodel.Improvement, costmodel.Dynamic)
@@ -95,7 +92,7 @@ func (f *fields) costmodel() func(space *assay.Space, seed uint64) (costmodel.Op
 	}
 }
 
-// attributesTake says what a list of attributes takes.
+// attributesTake describes the value of a list of attributes.
 const attributesTake = "names of parameters, with commas"
 
 // attributeNames are the parameters that options name, which a space has to have.
@@ -134,15 +131,14 @@ func (f *fields) orders(p *costmodel.Published, names *attributeNames) {
 	}
 }
 
-// A Reader is what [Learned] needs of a store: no lock, and no right to write.
+// A Reader is the part of a store that [Learned] needs: no lock, and no right to write.
 type Reader interface {
 	Events(ctx context.Context, study string, after assay.Position) iter.Seq2[assay.Event, error]
 }
 
-// Learned returns what the searcher nimo has learned from the record of a study: each
-// of its runs is a measurement of its configuration. If it was nimo that ran the
-// study, the options are the same, and there is an error curve.
-// The events are read once, in their order. Checks count as measurements too.
+// Learned returns the cost model that the searcher nimo learns from the record of a study: each of its runs is a
+// measurement of its configuration. If nimo ran the study, the options are the same, and there is an error curve. The
+// events are read once, in their order. Checks count as measurements too.
 func Learned(ctx context.Context, r Reader, name string, def *spec.Study,
 	space *assay.Space,
 ) (*costmodel.ActiveLearner, error) {

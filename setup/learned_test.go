@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/costmodel"
+	"github.com/assay-run/assay/internal/costmodel"
+	"github.com/assay-run/assay/internal/table"
 	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/spec"
-	"github.com/assay-run/assay/table"
 )
 
 // A bench program takes 12 s/cpu and 4000 round trips, in simulated time. Runs of one
@@ -54,7 +54,7 @@ func learnedStudy(t *testing.T, text string, noise float64) (own, learned *costm
 ) {
 	t.Helper()
 	head := "env: {AT: '{cpu}{rtt}{bandwidth}'}\ncommand: ['true']\nobjective: {minimize: elapsed}\nstop: " +
-		"none\nparameters:\n"
+		"none\ncheck: none\nparameters:\n"
 	st, _, err := spec.Parse("learn.yaml", []byte(head+text), nil)
 	if err != nil {
 		t.Fatal(err)

@@ -6,7 +6,7 @@ import (
 	"github.com/assay-run/assay/stop"
 )
 
-// This file is what a study with levels has of its own (level: in a study file).
+// This file holds the code that only studies with levels need (level: in a study file).
 
 // make makes the searcher that the definition names, of the full level.
 func (p *Problem) make() (assay.Searcher, error) {
@@ -20,15 +20,10 @@ func (p *Problem) make() (assay.Searcher, error) {
 	return p.makes(space, p.Definition.Search.Seed)
 }
 
-// withLevels has most configurations of a searcher run at cheap levels.
-func (p *Problem) withLevels(s assay.Searcher, presume bool) assay.Searcher {
-	return search.Levels(s, search.LevelOptions{Space: p.Space, Level: *p.Goal.Level, Presume: presume})
-}
-
-// stopAtLevel has a rule compare runs of one level.
-func (p *Problem) stopAtLevel(rule assay.Stopper) assay.Stopper {
-	if l := p.Goal.Level; l != nil && rule != nil {
-		return stop.Level{Rule: rule, Param: l.Param, Full: l.Full, Keep: search.LevelKeep}
+// stopAtLevel has a rule compare runs of one level; l is nil without levels.
+func stopAtLevel(rule assay.Stopper, l *assay.Level) assay.Stopper {
+	if l != nil && rule != nil {
+		return stop.Level{Rule: rule, Param: l.Param, Full: l.Full, Keep: search.FidelityKeep}
 	}
 	return rule
 }

@@ -56,7 +56,7 @@ func NamedMethods() []Method {
 		},
 		{DefaultSearcher, "the default of assay tune", DefaultSearcher, nil, autoStop, nil},
 		{
-			"auto-worst", "auto, to which a run that breaks a limit is the worst one", DefaultSearcher,
+			"auto-worst", "auto, which counts a run that breaks a limit as the worst one", DefaultSearcher,
 			map[string]any{"limits": "worst"},
 			autoStop, nil,
 		},
@@ -91,9 +91,8 @@ func MethodOf(name string) (Method, error) {
 	return m, nil
 }
 
-// Make returns the searcher of the method, in the wrappers that every study has, and
-// its stopper, which is nil if nothing is to be stopped. A stopping rule may depend on
-// the budget: on what is limited, and on how much time there is. Each call makes new
+// Make returns the searcher of the method, in the wrappers that every study has, and its stopper, which is nil if no
+// run is to be stopped. A stopping rule may depend on the budget: on its kind, and on its time. Each call makes new
 // ones, so that repetitions of a method may run side by side.
 func (m Method) Make(
 	space *assay.Space, goal assay.Goal, seed uint64, budget spec.Budget,

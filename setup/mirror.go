@@ -12,12 +12,10 @@ import (
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/store"
-	"github.com/assay-run/assay/store/mirror"
 )
 
-// mirrored returns the store that a study writes its record to: where the runner has a place that outlives this
-// machine, one that keeps a copy of the record there. What it opens is among those that Close gives back; the runner,
-// which may write when it is closed, is closed before it.
+// mirrored returns the store that a study writes its record to: if the runner has a place that outlives this machine,
+// the store keeps a copy of the record there. Close closes it after the runner, which may write when it is closed.
 func (s *Study) mirrored(ctx context.Context, c claim, r opened) (assay.Store, error) {
 	from, is := s.store.Store.(store.Copier)
 	if r.record == "" || !is {
@@ -26,14 +24,14 @@ func (s *Study) mirrored(ctx context.Context, c claim, r opened) (assay.Store, e
 	if !c.resumed {
 		s.Notes = append(s.Notes, lost(filepath.Dir(r.record), c.name, r.record)...)
 	}
-	m, err := mirror.Open(ctx, from, c.name, r.record, s.Problem.opts.Warn)
+	m, err := openMirror(ctx, from, c.name, r.record, s.Problem.opts.Warn)
 	switch {
-	case errors.Is(err, mirror.ErrAhead):
+	case errors.Is(err, errAhead):
 		return nil, assay.WithHint(err, "was an old copy of the store put back? assay study recover "+
 			report.ShellQuote([]string{r.record})+" brings the events back that it lacks")
 	case errors.Is(err, store.ErrOther):
 		return nil, assay.WithHint(err,
-			"two stores have gone on with one study: go on in the other, or give this one a spool of its own (--spool DIR)")
+			"two stores have continued one study: continue in the other, or give this one its own spool (--spool DIR)")
 	case err != nil:
 		return nil, spoolError(filepath.Dir(r.record), err)
 	}
@@ -41,8 +39,7 @@ func (s *Study) mirrored(ctx context.Context, c claim, r opened) (assay.Store, e
 	return m, nil
 }
 
-// lost returns what to say to somebody who begins a study of a name of which the spool has another: its store may be
-// lost.
+// lost returns a warning for a new study if the spool has another one of its name: that study's store may be lost.
 func lost(spool, name, but string) []string {
 	copies, err := Copies(spool)
 	if err != nil {
@@ -58,14 +55,14 @@ func lost(spool, name, but string) []string {
 	return nil
 }
 
-// A RecordCopy is the copy of a record in a file; see package mirror.
+// A RecordCopy is the copy of a record in a file.
 type RecordCopy struct {
 	Path string
 	store.Creation
 	Err error // the study cannot be read of it
 }
 
-// Copies returns the copies in a spool, or that of a file, the study made last first.
+// Copies returns the copies in a spool, or the copy in a file; the newest study comes first.
 func Copies(at string) ([]RecordCopy, error) {
 	paths := []string{at}
 	if info, err := os.Stat(at); err != nil {
@@ -77,35 +74,35 @@ func Copies(at string) ([]RecordCopy, error) {
 		}
 		paths = paths[:0]
 		for _, e := range entries {
-			if strings.HasSuffix(e.Name(), mirror.Suffix) {
+			if strings.HasSuffix(e.Name(), copySuffix) {
 				paths = append(paths, filepath.Join(at, e.Name()))
 			}
 		}
 	}
 	all := make([]RecordCopy, len(paths))
 	for i, path := range paths {
-		c, err := mirror.Creation(path)
+		c, err := copiedCreation(path)
 		all[i] = RecordCopy{path, c, err}
 	}
 	slices.SortStableFunc(all, func(a, b RecordCopy) int { return b.Created.Compare(a.Created) })
 	return all, nil
 }
 
-// Recover brings a study back into a store from the copy of its record: see [mirror.Recover]. Nobody may run the study
-// in that store meanwhile.
+// Recover brings a study back into a store from the copy of its record: see recoverCopy. No process may run the
+// study in that store meanwhile.
 func Recover(ctx context.Context, c RecordCopy, to *Store) (did store.Copied, err error) {
 	b, is := to.Store.(store.Copier)
 	if !is {
-		return did, usagef("a store in memory keeps nothing that is brought back")
+		return did, usagef("a store in memory cannot take a recovered study")
 	}
 	release, err := to.Lock(ctx, c.Study)
 	if err != nil {
 		return did, err
 	}
-	did, err = mirror.Recover(ctx, c.Path, b)
+	did, err = recoverCopy(ctx, c.Path, b)
 	err = errors.Join(err, release())
 	if errors.Is(err, store.ErrOther) {
-		err = assay.WithHint(err, "give a store of its own to that of "+report.ShellQuote([]string{c.Path})+" (--store FILE)")
+		err = assay.WithHint(err, "give each its own store: "+report.ShellQuote([]string{c.Path})+" (--store FILE)")
 	}
 	return did, err
 }

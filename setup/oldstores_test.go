@@ -58,6 +58,7 @@ func goOn(t *testing.T, path, name string, trials int, edit func(*spec.Study)) (
 	if err != nil {
 		t.Fatal(err)
 	}
+	def.Pairs.None = true
 	if def.Budget.Trials = trials; edit != nil {
 		edit(def)
 	}
@@ -178,7 +179,7 @@ func TestNewStudyGoesOn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		def.Budget.Trials = trials
+		def.Budget.Trials, def.Pairs.None = trials, true
 		s, err := Open(t.Context(), def, path, "auto", Options{})
 		if err != nil {
 			t.Fatal(err)

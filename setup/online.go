@@ -6,13 +6,12 @@ import (
 	"errors"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/online"
+	"github.com/assay-run/assay/internal/online"
 	"github.com/assay-run/assay/spec"
 )
 
-// Online makes a definition that of a study that is tuned on line; see
-// spec.Study.SetOnline. searcher, if it is not "", takes the place of that which the
-// definition names.
+// Online makes a definition a study that is tuned on line; see spec.Study.SetOnline. searcher, if it is not "",
+// replaces the searcher of the definition.
 func Online(def *spec.Study, searcher string) {
 	def.SetOnline()
 	def.Search.Name = cmp.Or(searcher, def.Search.Name, OnlineSearcher)
@@ -22,7 +21,7 @@ func Online(def *spec.Study, searcher string) {
 // Clock and Flush may be set before it is opened with online.Open.
 type Session struct {
 	online.Options
-	Resumed bool // it goes on where it was
+	Resumed bool // the study was on record before
 
 	// release gives up the lock of the study.
 	release func() error

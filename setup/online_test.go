@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/online"
+	"github.com/assay-run/assay/internal/online"
 	"github.com/assay-run/assay/spec"
 )
 
@@ -121,11 +121,11 @@ func TestOnlineStudyOfOldForm(t *testing.T) {
 
 func TestOnlineFlaws(t *testing.T) {
 	for text, want := range map[string]string{
-		tiles + "objective: {maximize: elapsed}\n": "tiles.yaml: on line, what the ranks report is minimized",
-		tiles + "subject_to: max_rss < 5\n":        "tiles.yaml: on line, what the ranks report is minimized",
+		tiles + "objective: {maximize: elapsed}\n": "tiles.yaml: on line, the metric of the ranks is minimized",
+		tiles + "subject_to: max_rss < 5\n":        "tiles.yaml: on line, the metric of the ranks is minimized",
 		"parameters: {x: {type: int, min: 3, max: 3}}\n": "tiles.yaml: nothing to tune: the space has one " +
 			"configuration",
-		tiles + "place: {on: local}\n": "tiles.yaml:3:13: on line, the ranks of the program run",
+		tiles + "place: {on: local}\n": "tiles.yaml:3:13: on line, the ranks of the program make the runs",
 		tiles + "search: oracle\n":     `tiles.yaml:3:9: no searcher "oracle"`,
 		tiles + "search: {name: pso, particles: none}\n": "tiles.yaml:3:21: search option particles: none is not " +
 			"a whole number from 1",

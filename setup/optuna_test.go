@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/foreign"
+	"github.com/assay-run/assay/internal/exchange"
 	"github.com/assay-run/assay/internal/testbed"
 )
 
@@ -25,7 +25,8 @@ CREATE TABLE study_system_attributes (study_id INTEGER, "key" VARCHAR(512), valu
 CREATE TABLE trials (trial_id INTEGER PRIMARY KEY, number INTEGER, study_id INTEGER, state VARCHAR(8),
 	datetime_start DATETIME, datetime_complete DATETIME);
 CREATE TABLE trial_user_attributes (trial_id INTEGER, "key" VARCHAR(512), value_json TEXT);
-CREATE TABLE trial_params (param_id INTEGER PRIMARY KEY, trial_id INTEGER, param_name VARCHAR(512), param_value FLOAT, distribution_json TEXT);
+CREATE TABLE trial_params (param_id INTEGER PRIMARY KEY, trial_id INTEGER, param_name VARCHAR(512),
+	param_value FLOAT, distribution_json TEXT);
 CREATE TABLE trial_values (trial_id INTEGER, objective INTEGER, value FLOAT, value_type VARCHAR(7));
 `
 
@@ -34,8 +35,10 @@ const optunaTwo = `
 INSERT INTO studies VALUES (1, 'small'), (2, 'kiln');
 INSERT INTO study_directions VALUES (1, 'MINIMIZE', 0), (2, 'MAXIMIZE', 1), (2, 'MINIMIZE', 0);
 INSERT INTO study_system_attributes VALUES (2, 'study:metric_names', '["time", "score"]');
-INSERT INTO trials VALUES (1, 0, 2, 'COMPLETE', '2026-01-02 03:04:05.5', '2026-01-02 03:04:08'), (2, 0, 1, 'COMPLETE', NULL, NULL),
-	(3, 1, 2, 'PRUNED', '2026-01-02 03:04:05', NULL), (4, 2, 2, 'FAIL', NULL, NULL), (5, 3, 2, 'RUNNING', NULL, NULL), (6, 4, 2, 'WAITING', NULL, NULL),
+INSERT INTO trials VALUES (1, 0, 2, 'COMPLETE', '2026-01-02 03:04:05.5', '2026-01-02 03:04:08'), (2, 0, 1,
+	'COMPLETE', NULL, NULL),
+	(3, 1, 2, 'PRUNED', '2026-01-02 03:04:05', NULL), (4, 2, 2, 'FAIL', NULL, NULL), (5, 3, 2, 'RUNNING', NULL, NULL),
+		(6, 4, 2, 'WAITING', NULL, NULL),
 	(7, 5, 2, 'COMPLETE', NULL, NULL), (8, 6, 2, 'FAIL', NULL, NULL);
 INSERT INTO trial_params (trial_id, param_name, param_value, distribution_json) VALUES
 	(1, 'kind', 1, '{"name": "CategoricalDistribution", "attributes": {"choices": ["flat", "tree"]}}'),
@@ -47,7 +50,8 @@ INSERT INTO trial_params (trial_id, param_name, param_value, distribution_json) 
 	(8, 'kind', 0, '{"name": "CategoricalDistribution", "attributes": {"choices": ["flat", "tree"]}}');
 INSERT INTO trial_values VALUES (1, 1, 9, 'FINITE'), (1, 0, 3.5, 'FINITE'), (2, 0, 1, 'FINITE'), (3, 0, 8, 'FINITE'),
 	(7, 0, NULL, 'INF_POS'), (7, 1, NULL, 'INF_NEG');
-INSERT INTO trial_user_attributes VALUES (1, 'watts', '12.5'), (1, 'who', '"me"'), (3, 'watts', 'null'), (2, 'other', '1');
+INSERT INTO trial_user_attributes VALUES (1, 'watts', '12.5'), (1, 'who', '"me"'), (3, 'watts', 'null'), (2, 'other',
+	'1');
 `
 
 // database makes one of statements.
@@ -78,7 +82,7 @@ func TestImportOptunaStorage(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !slices.Equal(s.Parameters, []string{"kind", "depth"}) || s.When["depth"] != "kind == 'tree'" ||
-		!slices.Equal(s.Metrics, []foreign.Metric{
+		!slices.Equal(s.Metrics, []exchange.Metric{
 			{Name: "time", Known: true}, {Name: "score", Known: true, Maximize: true}, {Name: "watts"},
 		}) {
 		t.Errorf("%+v", s)
@@ -104,8 +108,10 @@ func TestImportOptunaStorageRefuses(t *testing.T) {
 		"": "o.db: the studies are small, kiln",
 		"DELETE FROM studies WHERE study_id = 1; UPDATE trial_params SET param_value = 2 WHERE trial_id = 3": "the storage " +
 			"of Optuna: trial 1, parameter kind: there is no choice 2 of 2",
-		"DELETE FROM studies WHERE study_id = 1; UPDATE trial_params SET param_value = NULL":       "trial 0, parameter kind: it has no value",
-		"DELETE FROM studies WHERE study_id = 1; UPDATE trial_params SET distribution_json = NULL": "trial 0, parameter kind: the distribution",
+		"DELETE FROM studies WHERE study_id = 1; UPDATE trial_params SET param_value = NULL": "trial 0, parameter " +
+			"kind: it has no value",
+		"DELETE FROM studies WHERE study_id = 1; UPDATE trial_params SET distribution_json = NULL": "trial 0, parameter " +
+			"kind: the distribution",
 		"DELETE FROM studies WHERE study_id = 1; UPDATE trial_values SET objective = 2": "has a value " +
 			"of objective 2, of 2",
 		"DELETE FROM studies WHERE study_id = 1; UPDATE trial_values SET value = 'x'": "the storage " +
@@ -135,7 +141,7 @@ func TestOptunaWritesBoth(t *testing.T) {
 		t.Skip("NOT CHECKED WITH OPTUNA: pip install optuna")
 	}
 	dir := t.TempDir()
-	read := func(name, study string) *foreign.Study {
+	read := func(name, study string) *exchange.Study {
 		t.Helper()
 		s, err := ReadForeign(t.Context(), filepath.Join(dir, name), study)
 		if err != nil {

@@ -37,15 +37,14 @@ type keeper struct {
 	full  bool
 }
 
-// keeper returns what keeps the outputs of a study. The function warn is told what is not kept.
+// keeper returns the keeper of the outputs of a study. warn is called for outputs that are not kept.
 func (s *Store) keeper(study string, warn func(string)) *keeper {
 	return &keeper{dir: s.outputs(study), warn: warn}
 }
 
-// keep keeps what there is of a run's output, if anything: ID.stdout and
-// ID.stderr, readable by the user alone, since a program may print secrets. A later
-// attempt at the same trial replaces them. A failure costs the output only, and is said
-// to warn. So is, once, that there is no room: see [roomForOutput].
+// keep stores the output of a run, if any: ID.stdout and ID.stderr, readable by the user alone, since a program may
+// print secrets. A later attempt at the same trial replaces them. A failure costs the output only, and is reported to
+// warn. A full disk is reported once: see [roomForOutput].
 func (k *keeper) keep(t assay.Trial) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -56,7 +55,7 @@ func (k *keeper) keep(t assay.Trial) {
 	k.once.Do(func() { k.bytes = bytesIn(k.dir) })
 	if why := roomForOutput(filepath.Dir(filepath.Dir(k.dir)), k.bytes, n); why != "" {
 		k.full = true
-		k.warn(fmt.Sprintf("the output of trial %d and of those after it is not kept: %s", t.ID, why))
+		k.warn(fmt.Sprintf("the output of trial %d and of later ones is not kept: %s", t.ID, why))
 		return
 	}
 	k.bytes += n
@@ -79,7 +78,7 @@ func (k *keeper) keep(t assay.Trial) {
 	}
 }
 
-// bytesIn returns the size of the files in a directory, 0 if there is none.
+// bytesIn returns the size of the files in a directory, 0 without the directory.
 func bytesIn(dir string) (sum int64) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
@@ -90,9 +89,9 @@ func bytesIn(dir string) (sum int64) {
 	return sum
 }
 
-// Output opens what was kept of a stream of a trial's run, "stdout" or "stderr": it is
-// empty if the run printed nothing. It returns an error that matches fs.ErrNotExist if
-// there is no such study, and one of the class usage if it has no such trial.
+// Output opens the stored output of a trial's run, "stdout" or "stderr": it is empty if the run printed nothing. It
+// returns an error that matches fs.ErrNotExist if no such study exists, and one of the class usage if it has no such
+// trial.
 func (s *Store) Output(ctx context.Context, study string, trial int64, stream string) (io.ReadCloser, error) {
 	if _, err := s.Spec(ctx, study); err != nil {
 		return nil, err

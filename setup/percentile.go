@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/stats"
+	"github.com/assay-run/assay/internal/stats"
 )
 
 // AtPercentile returns the problem of a recorded table with one limit more: the metric is

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/assay-run/assay/batch"
+	"github.com/assay-run/assay/internal/batch"
 )
 
 // Pilots are workers of a fleet in one job of Slurm, one on each of its machines.
@@ -17,7 +17,7 @@ type Pilots struct {
 	Extra []string // of sbatch
 }
 
-// Submit submits the job and returns its number, and the file that has what the workers print.
+// Submit submits the job and returns its number, and the file with the output of the workers.
 func (p Pilots) Submit(ctx context.Context) (id, output string, err error) {
 	system, err := batch.NewSlurm()
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -91,36 +92,66 @@ func TestPredictiveOptions(t *testing.T) {
 	}
 }
 
-// The rule posterior bounds the first runs as auto does, and the searcher takes its stops
+// The rules posterior and predict bound the first runs as auto does, and the searcher takes their stops
 // for runs that came to the best.
 func TestPosteriorIsWired(t *testing.T) {
 	space, err := assay.NewSpace([]assay.Param{{Name: "n", Kind: assay.Integer, Lo: 1, Hi: 9}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Problem{Space: space, Definition: &spec.Study{
-		Search: spec.Method{Name: "bayes"}, Stop: spec.Stop{Rule: posteriorStop},
-		Budget: spec.Budget{Time: time.Hour},
-	}}
-	if err := p.readMethod(); err != nil {
-		t.Fatal(err)
+	for rule, words := range map[string]string{posteriorStop: "posterior", predictStop: "predict (posterior)"} {
+		p := &Problem{Space: space, Goal: assay.Goal{Grows: true}, Definition: &spec.Study{
+			Search: spec.Method{Name: "bayes"}, Stop: spec.Stop{Rule: rule},
+			Budget: spec.Budget{Time: time.Hour},
+		}}
+		if err := p.readMethod(); err != nil {
+			t.Fatal(err)
+		}
+		if o, ok := p.stopper.(stop.Opening); !ok || o.Limit != 3*time.Minute {
+			t.Errorf("%s: the rule is %+v, want the first runs to have three minutes", rule, p.stopper)
+		} else if _, ok := o.Rule.(*stop.Posterior); !ok {
+			t.Errorf("%s: the rule is a %T", rule, o.Rule)
+		}
+		s, err := p.searcher(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		presumes := false
+		kind := reflect.TypeOf(search.ImputeStopped(nil))
+		for u, ok := s.(assay.Unwrapper); ok; u, ok = s.(assay.Unwrapper) {
+			presumes = presumes || reflect.TypeOf(s) == kind
+			s = u.Unwrap()
+		}
+		if !presumes {
+			t.Errorf("%s: the searcher takes early stops for what they measured", rule)
+		}
+		if got := p.Stopping(); got != words {
+			t.Errorf("%s: early stopping is described as %q, want %q", rule, got, words)
+		}
 	}
-	if o, ok := p.stopper.(stop.Opening); !ok || o.Limit != 3*time.Minute {
-		t.Errorf("the rule is %+v, want the first runs to have three minutes", p.stopper)
-	} else if _, ok := o.Rule.(*stop.Posterior); !ok {
-		t.Errorf("the rule is a %T", o.Rule)
-	}
-	s, err := p.searcher(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	presumes := false
-	kind := reflect.TypeOf(search.Presume(nil))
-	for u, ok := s.(assay.Unwrapper); ok; u, ok = s.(assay.Unwrapper) {
-		presumes = presumes || reflect.TypeOf(s) == kind
-		s = u.Unwrap()
-	}
-	if !presumes {
-		t.Error("the searcher takes early stops for what they measured")
+}
+
+// A study that stops runs as published is warned of it, and no other study is.
+func TestRiskOfPredictiveIsSaid(t *testing.T) {
+	store := memory(t)
+	for _, rule := range []string{autoStop, noStop, "static", "incumbent", predictStop, predictiveStop, posteriorStop} {
+		var said []string
+		def := recorded(t, rule, 1, "budget: {trials: 3}\n")
+		def.Stop.Rule = rule
+		p, err := New(def, Options{Warn: func(text string) { said = append(said, text) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := p.Study(t.Context(), store, "")
+		if err != nil {
+			t.Fatalf("%s: %v", rule, err)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		warned := len(said) == 1 && strings.Contains(said[0], "stop: "+predictStop)
+		if warned != (rule == predictiveStop) || len(said) > 1 {
+			t.Errorf("%s: warnings %q", rule, said)
+		}
 	}
 }

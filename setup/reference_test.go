@@ -38,7 +38,7 @@ func TestReferenceOfSearchers(t *testing.T) {
 			}
 		}
 	}
-	b.WriteString("\n## Learners\n\nThe option `learner` of [bayes](#bayes):\n\n| `learner` | what it is |\n|---|---|\n")
+	b.WriteString("\n## Learners\n\nThe option `learner` of [bayes](#bayes):\n\n| `learner` | meaning |\n|---|---|\n")
 	for _, r := range Learners() {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", r.Name, r.Summary)
 	}

@@ -18,15 +18,15 @@ const (
 	mostReportBytes = 64 << 20
 )
 
-// ReadReports reads what somebody tells of trials: JSON objects, one a line or however they are spaced, or
-// arrays of them. name stands in messages, which have the line. A flaw is of the class usage.
+// ReadReports reads results of trials: JSON objects, one a line or with any spacing, or arrays of them. name is the
+// name of the input in messages, which have the line. A flaw is of the class usage.
 func ReadReports(name string, in io.Reader) ([]study.Report, error) {
 	data, err := io.ReadAll(io.LimitReader(in, mostReportBytes+1))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if len(data) > mostReportBytes {
-		return nil, usagef("%s: more than %d MiB: tell them in parts", name, mostReportBytes>>20)
+		return nil, usagef("%s: more than %d MiB: report them in parts", name, mostReportBytes>>20)
 	}
 	r := &reportReader{name: name, data: data}
 	d := json.NewDecoder(bytes.NewReader(data))
@@ -35,7 +35,7 @@ func ReadReports(name string, in io.Reader) ([]study.Report, error) {
 		start := r.next(d.InputOffset())
 		switch err := d.Decode(&raw); {
 		case errors.Is(err, io.EOF) && len(r.all) == 0 && !r.any:
-			return nil, usagef("%s: nothing is told: a line is {\"id\": 1, \"value\": 1.2}", name)
+			return nil, usagef("%s: no result: a line is {\"id\": 1, \"value\": 1.2}", name)
 		case errors.Is(err, io.EOF):
 			return r.all, nil
 		case err != nil:
@@ -93,7 +93,7 @@ func (r *reportReader) take(start int64, raw json.RawMessage) error {
 		return r.flaw(start, fmt.Errorf("%.40s is no object such as {\"id\": 1, \"value\": 1.2}", raw))
 	}
 	if len(r.all) == mostReports {
-		return r.flaw(start, fmt.Errorf("more than %d results: tell them in parts", mostReports))
+		return r.flaw(start, fmt.Errorf("more than %d results: report them in parts", mostReports))
 	}
 	var report study.Report
 	d := json.NewDecoder(bytes.NewReader(raw))
@@ -114,7 +114,7 @@ func (r *reportReader) place(at int64) string {
 	return fmt.Sprintf("%s:%d", r.name, 1+bytes.Count(r.data[:min(at, int64(len(r.data)))], []byte("\n")))
 }
 
-// flaw returns the error of what begins at an offset.
+// flaw returns the error of the value that begins at an offset.
 func (r *reportReader) flaw(at int64, err error) error {
 	if s, ok := errors.AsType[*json.SyntaxError](err); ok {
 		// The fault may be lines after the beginning of the value.

@@ -9,8 +9,8 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// The output of runs and the record may share a disk: so the output stops long before the disk is full, no
-// run starts when little is left, and the store keeps room for what the last runs measured.
+// The output of runs and the record may share a disk: so the output stops long before the disk is full, no run starts
+// when little room is left, and the store keeps room for the measurements of the last runs.
 const (
 	mostOutput  = 1 << 30   // of the runs of one study, in bytes
 	outputFloor = 256 << 20 // output is not kept on a disk with less than this, or a quarter of a small one
@@ -29,8 +29,8 @@ func disk(dir string) (free, size uint64, err error) {
 	return fs.Bavail * uint64(fs.Bsize), fs.Blocks * uint64(fs.Bsize), nil
 }
 
-// roomToRun returns an error if the disk of the store has too little room to start a run: what it
-// measures could be lost. A disk that cannot be asked has room.
+// roomToRun returns an error if the disk of the store has too little room to start a run, whose measurements could
+// then be lost. A disk whose size is unknown has room.
 func (s *Store) roomToRun() error {
 	if s.Path == "" {
 		return nil
@@ -45,10 +45,10 @@ func (s *Store) roomToRun() error {
 		fmt.Sprintf("make room on the disk of %s, and go on", s.Path))
 }
 
-// roomForOutput says why n more bytes of output are not to be kept in dir, where there are so many, or "".
+// roomForOutput returns the reason why n more bytes of output are not kept in dir, which holds there bytes, or "".
 func roomForOutput(dir string, there, n int64) string {
 	if there+n > mostOutput {
-		return fmt.Sprintf("the outputs of this study have come to %d MiB", mostOutput>>20)
+		return fmt.Sprintf("the outputs of this study take %d MiB", mostOutput>>20)
 	}
 	free, size, err := disk(dir)
 	if err == nil && free < uint64(n)+floorOf(outputFloor, size, 4) {

@@ -33,7 +33,7 @@ func TestRoom(t *testing.T) {
 	if free, _, err := disk(dir); err != nil || free < 2<<20 {
 		t.Errorf("%d bytes are left: %v", free, err)
 	}
-	if len(said) != 1 || !strings.Contains(said[0], "trial 4 and of those after it is not kept: the disk has") {
+	if len(said) != 1 || !strings.Contains(said[0], "trial 4 and of later ones is not kept: the disk has") {
 		t.Errorf("said %q", said)
 	}
 	if err := s.roomToRun(); err != nil {
@@ -50,7 +50,7 @@ func TestRoom(t *testing.T) {
 
 // The outputs of a study do not grow without end, those of earlier sessions included.
 func TestMostOutput(t *testing.T) {
-	if why := roomForOutput(t.TempDir(), mostOutput-10, 11); !strings.Contains(why, "have come to 1024 MiB") {
+	if why := roomForOutput(t.TempDir(), mostOutput-10, 11); !strings.Contains(why, "take 1024 MiB") {
 		t.Errorf("said %q", why)
 	}
 	s := &Store{Path: filepath.Join(t.TempDir(), "a.db")}

@@ -7,23 +7,22 @@ import (
 	"sync"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/table"
+	"github.com/assay-run/assay/internal/workbench"
 	"github.com/assay-run/assay/run"
 	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/study"
-	"github.com/assay-run/assay/table"
-	"github.com/assay-run/assay/workbench"
 )
 
 // A runner is a row of the table of runners.
 type runner struct {
 	name, summary string
-	// mode is that of the studies whose trials it makes. The first row of a mode is
-	// that of a study that names none.
+	// mode is the mode of the studies whose trials it makes. The first row of a mode is the default of its studies.
 	mode spec.Mode
-	// here says that programs are run on this machine: they must be there.
+	// here marks a runner that runs programs on this machine: they must exist here.
 	here bool
-	// open returns a runner for a study whose runs belong to owner: the name under which
-	// a later session finds what a killed one has left running.
+	// open returns a runner for a study whose runs belong to owner: by this name a later session finds the remains of a
+	// killed one.
 	open func(ctx context.Context, p *Problem, owner string) (opened, error)
 }
 
@@ -34,7 +33,7 @@ type opened struct {
 	close func() error
 	// bind, if it is not nil, is given the study before it runs.
 	bind func(ctx context.Context, s *study.Study) error
-	// record is where a copy of the record is kept, "" for nowhere; see package mirror.
+	// record is where a copy of the record is kept, "" for nowhere; see recordcopy.go.
 	record string
 }
 
@@ -60,7 +59,7 @@ func runnerOf(def *spec.Study) (runner, error) {
 	}
 	if def.Mode() == spec.ModeOnline {
 		if name != "" {
-			return runner{}, usagef("%son line, the ranks of the program run what is tried: nothing is placed", at)
+			return runner{}, usagef("%son line, the ranks of the program make the runs: nothing is placed", at)
 		}
 		return runner{}, nil
 	}
@@ -78,7 +77,7 @@ func runnerOf(def *spec.Study) (runner, error) {
 // Fleet is the runner of studies that a server runs: see package service.
 const Fleet = spec.Fleet
 
-// openFleet refuses: the runner of a study on a server is that of the server.
+// openFleet refuses: the server has the runner of a study on a server.
 func openFleet(context.Context, *Problem, string) (opened, error) {
 	return opened{}, assay.WithHint(usagef("the workers of a server make the runs of this study"),
 		"assay tune --on fleet has a server run it")
@@ -91,12 +90,9 @@ func openTable(_ context.Context, p *Problem, _ string) (opened, error) {
 	return opened{Runner: table.NewReplay(p.Table, c, spec.Grows), clock: c, close: func() error { return nil }}, nil
 }
 
-// Local returns what runs commands on this machine, after the remains of tools that
-// died were cleared away, whatever they ran. With pin, runs are kept off this process's own processor
-// where there are 4 or more.
-// The function warn, which may be nil, is told what a run waits for that nothing limits.
-// The caller closes the runner. The remains are cleared away first, since they would disturb
-// what is measured.
+// Local returns a runner of commands on this machine, after it cleared away the remains of any tools that died, since
+// they would disturb measurements. With pin, runs are kept off this process's own processor if there are 4 or more.
+// warn, which may be nil, is called when a step without a limit takes long. The caller closes the runner.
 func Local(ctx context.Context, owner string, pin bool, warn func(text string)) (*run.Local, error) {
 	if _, err := run.SweepAll(ctx); err != nil {
 		return nil, err
@@ -104,9 +100,8 @@ func Local(ctx context.Context, owner string, pin bool, warn func(text string)) 
 	return run.NewLocal(run.LocalOptions{Owner: owner, Pin: pin, Waiting: warn})
 }
 
-// openLocal returns a local runner in what the jobs of a study may need around it: its
-// workbench, and what around says. The workbench is innermost, next to the processes that
-// it surrounds.
+// openLocal returns a local runner with the wrappers that the jobs of a study may need: its workbench, and those of
+// around. The workbench is innermost, next to the processes that it surrounds.
 func openLocal(ctx context.Context, p *Problem, owner string) (opened, error) {
 	local, err := Local(ctx, owner, p.opts.Pin, p.opts.Warn)
 	if err != nil {
@@ -121,10 +116,9 @@ func openLocal(ctx context.Context, p *Problem, owner string) (opened, error) {
 	return around(local, r, len(p.Definition.Setup.Argv) > 0)
 }
 
-// around wraps a runner in what jobs may ask for, from the inside out: metrics, check of the
-// output, hooks, files and, if there are any, setups. Metrics are inside of the hooks, because a
-// clean-up may remove the files that are measured. What it returns closes local too, as it does
-// on an error.
+// around wraps a runner in the features that jobs may request, from the inside out: metrics, check of the output,
+// hooks, files and, if there are any, setups. Metrics are inside of the hooks, because a clean-up may remove the
+// files that are measured. The close of its result also closes local, which an error closes as well.
 func around(local *run.Local, r assay.Runner, setups bool) (opened, error) {
 	hooks := run.WithHooks(run.WithVerify(run.Metrics(r)))
 	if r = run.WithFiles(hooks); setups {
@@ -137,11 +131,10 @@ func around(local *run.Local, r assay.Runner, setups bool) (opened, error) {
 	return opened{Runner: r, close: func() error { return errors.Join(hooks.Close(), local.Close()) }}, nil
 }
 
-// Jobs returns what runs the jobs of any studies on this machine, as the runner "local" runs those
-// of one: what a worker has. It is the caller's to sweep the remains of an earlier one, study by
-// study (run.Sweep), and to call close once, when nothing runs. With setups it makes what jobs are
-// to be set up with, which needs a directory of this user. The function warn, which may be nil, is
-// told what a run waits for that nothing limits.
+// Jobs returns the runner of a worker: it runs the jobs of any studies on this machine as the runner "local" runs
+// those of one. The caller must sweep the remains of an earlier one, study by study (run.Sweep), and call close once,
+// when no run is alive. With setups it makes the setups of jobs, which needs a directory of this user. warn, which
+// may be nil, is called when a step without a limit takes long.
 func Jobs(setups bool, warn func(text string)) (r assay.Runner, close func() error, err error) {
 	local, err := run.NewLocal(run.LocalOptions{Owner: "worker", Waiting: warn})
 	if err != nil {
@@ -154,9 +147,8 @@ func Jobs(setups bool, warn func(text string)) (r assay.Runner, close func() err
 	return o.Runner, o.close, nil
 }
 
-// onWorkbench wraps a runner in the workbench of a study. What runs warn of is said
-// once.
-// The function warn may be called from several goroutines.
+// onWorkbench wraps a runner in the workbench of a study. Each warning of runs is reported once. warn may be called
+// from several goroutines.
 func onWorkbench(ctx context.Context, warn func(string), w *spec.Workbench, r assay.Runner) (assay.Runner, error) {
 	if w.Passive {
 		return workbench.Passive(r), nil
@@ -188,7 +180,7 @@ func (p *Problem) open(ctx context.Context, owner string) (opened, error) {
 		return opened{}, err
 	}
 	if row.open == nil {
-		return opened{}, usagef("study %q runs nothing: somebody else makes its runs (assay ask, assay tell)", owner)
+		return opened{}, usagef("study %q is an external study: its clients make the runs (assay ask, assay tell)", owner)
 	}
 	return row.open(ctx, p, cmp.Or(owner, "assay"))
 }

@@ -7,27 +7,25 @@ import (
 	"github.com/assay-run/assay/spec"
 )
 
-// This file is the table of searchers and that of learners. A row has defaults of its own only
-// where they differ from those of the library: an option of 0 leaves the value to the library.
+// This file is the table of searchers and of learners. A row has defaults only if they differ from the library's: an
+// option of 0 leaves the value to the library.
 
-// A Row is what a user may write in a place that names one of a table: a searcher, a
-// stopping rule, a runner.
+// A Row is one allowed name of a table: a searcher, a stopping rule, a runner.
 type Row struct {
 	Name    string
 	Summary string // one line, without a full stop
 	Options []Option
 }
 
-// A searcher is a row of the table of searchers. declare declares its options and
-// returns what makes one; it is called anew for each study.
+// A searcher is a row of the table of searchers. declare declares its options and returns the constructor; it is
+// called anew for each study.
 type searcher struct {
 	name, summary string
 	declare       func(f *fields) newSearcher
 }
 
-// newSearcher makes a searcher of a space with the options that were read. It may be
-// called more than once, for several spaces and seeds, from one goroutine at a time: the
-// options are those of the row.
+// newSearcher makes a searcher of a space with the options that were read. It may be called more than once, for
+// several spaces and seeds, from one goroutine at a time: the calls share the options of the row.
 type newSearcher func(space *assay.Space, seed uint64) (assay.Searcher, error)
 
 // searchers is the table of searchers: --search, search.name of a study file, and
@@ -35,7 +33,7 @@ type newSearcher func(space *assay.Space, seed uint64) (assay.Searcher, error)
 func searchers() []searcher {
 	return []searcher{
 		{
-			DefaultSearcher, "the best that we know: a forest and a Gaussian process in turn, and the neighbours " +
+			DefaultSearcher, "the best one known: a forest and a Gaussian process in turn, and the neighbours " +
 				"of the best",
 			declareAuto,
 		},
@@ -50,32 +48,32 @@ func searchers() []searcher {
 			return simply(func(s *assay.Space, seed uint64) assay.Searcher { return search.NewSobol(s, seed) })
 		}},
 		{"pro", "parallel rank ordering: direct search for noisy programs with ordered parameters", declarePRO},
-		{"sro", "sequential rank ordering: one point decides where pro asks all", declareSRO},
+		{"sro", "sequential rank ordering: like pro, but one point of a step decides", declareSRO},
 		{"nm", "the simplex method of Nelder and Mead, a baseline", declareNelderMead},
 		{"pso", "particle swarm optimisation: particles drawn to their own best run and the best of all", declarePSO},
 		{"sa", "simulated annealing by several chains", declareAnneal},
 		{
-			"grasp", "greedy randomised construction from what the runs say of each value, then local search",
+			"grasp", "greedy randomised construction by the mean results of each value, then local search",
 			declareGRASP,
 		},
 		{"gps", "generalised pattern search: polls on a mesh that grows and shrinks", declareGPS},
 		{
-			FrontSearcher, "expected hypervolume improvement by forests and processes: what auto is of several objectives",
+			FrontSearcher, "expected hypervolume improvement by forests and processes: auto with several objectives",
 			declareFront,
 		},
-		{"nsga2", "the genetic algorithm NSGA-II, a baseline of several objectives", declareNSGA2},
-		{LearningSearcher, "active learning of a cost model: what assay learn uses", declareNIMO},
+		{"nsga2", "the genetic algorithm NSGA-II, a baseline for several objectives", declareNSGA2},
+		{LearningSearcher, "active learning of a cost model: the searcher of assay learn", declareNIMO},
 	}
 }
 
 // Searchers with a part of their own.
 const (
-	// DefaultSearcher is that of a study that names none.
+	// DefaultSearcher is the searcher of a study that names none.
 	DefaultSearcher = "auto"
-	// FrontSearcher is what the default is of a study with several objectives.
+	// FrontSearcher is the default of a study with several objectives.
 	FrontSearcher = "front"
-	// OnlineSearcher is that of an on-line study that names none: the ranks
-	// evaluate its proposals in parallel, and it costs next to nothing.
+	// OnlineSearcher is the default of an on-line study: the ranks evaluate its proposals in parallel, and it costs next
+	// to nothing.
 	OnlineSearcher = "pro"
 	// LearningSearcher learns a cost model; see [Learned].
 	LearningSearcher = "nimo"
@@ -96,7 +94,7 @@ func declareAuto(f *fields) newSearcher {
 	})
 }
 
-// declareBayes takes stopped runs with imputed values unless the study says drop.
+// declareBayes imputes values for stopped runs unless the study has drop.
 func declareBayes(f *fields) newSearcher {
 	o := search.BayesOptions{Censored: true}
 	f.initial(&o.Initial)
@@ -130,8 +128,8 @@ func declareBliss(f *fields) newSearcher {
 // searcher has its own.
 func (f *fields) initial(to *int) { f.int("initial", to, 1, 10_000) }
 
-// penalty declares how many times the worst value a run counts that breaks a limit,
-// and returns what makes it count so. Without it, nothing is changed.
+// penalty declares the factor of the worst value that a run which breaks a limit counts, and returns the wrapper that
+// applies it. Without the option it changes nothing.
 func (f *fields) penalty() func(assay.Searcher) assay.Searcher {
 	factor := 0.0
 	f.number("penalty", &factor, 1.01, 1e6)
@@ -143,8 +141,8 @@ func (f *fields) penalty() func(assay.Searcher) assay.Searcher {
 	}
 }
 
-// limits declares what a searcher that can learn limits makes of a run that breaks one: it learns from it, or takes
-// it for the worst value, or that times the penalty. It returns what makes it so.
+// limits declares how a searcher that can learn limits treats a run that breaks one: it learns from it, or counts it
+// as the worst value, or as the penalty times the worst value. It returns the wrapper that applies this.
 func (f *fields) limits() func(assay.Searcher) assay.Searcher {
 	how := "learn"
 	f.word("limits", &how, "learn", "worst")
@@ -164,7 +162,7 @@ func declareGrid(f *fields) newSearcher {
 	return simply(func(s *assay.Space, _ uint64) assay.Searcher { return search.NewGrid(s, o) })
 }
 
-// declareLHS has 50 points unless the study says otherwise.
+// declareLHS has 50 points unless the study sets another number.
 func declareLHS(f *fields) newSearcher {
 	points := 50
 	f.int("points", &points, 1, 1_000_000)
@@ -181,7 +179,7 @@ func (f *fields) simplex() *search.SimplexOptions {
 	return o
 }
 
-// rankOrdering declares those of the rank ordering methods.
+// rankOrdering declares the options of the rank ordering methods.
 func (f *fields) rankOrdering() *search.SimplexOptions {
 	o := f.simplex()
 	f.bool("grow", &o.Grow)
@@ -193,7 +191,7 @@ func declarePRO(f *fields) newSearcher { return direct(f, f.rankOrdering(), sear
 // declareSRO has the options of pro.
 func declareSRO(f *fields) newSearcher { return direct(f, f.rankOrdering(), search.NewSRO) }
 
-// declareNelderMead has those of pro but grow.
+// declareNelderMead has the options of pro except grow.
 func declareNelderMead(f *fields) newSearcher { return direct(f, f.simplex(), search.NewNelderMead) }
 
 // direct declares a direct search. The options are copied for each searcher that is made: a
@@ -307,9 +305,8 @@ func newLearner(name string, drop bool, seed uint64) assay.Learner {
 	}
 }
 
-// readSearcher returns what makes the searcher of a study, without wrappers.
-// All errors are of the class usage. Nothing is made yet: whether the options fit the space
-// shows when the result is called.
+// readSearcher returns the constructor of the searcher of a study, without wrappers. All errors are of the class
+// usage. It makes nothing: a call of the result shows whether the options fit the space.
 func readSearcher(def *spec.Study) (newSearcher, error) {
 	name := def.Search.Name
 	if name == "" {

@@ -16,12 +16,11 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/batch"
-	"github.com/assay-run/assay/internal/whole"
+	"github.com/assay-run/assay/internal/atomicfile"
+	"github.com/assay-run/assay/internal/batch"
 	"github.com/assay-run/assay/run"
 	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/store"
-	"github.com/assay-run/assay/store/mirror"
 	"github.com/assay-run/assay/study"
 )
 
@@ -75,7 +74,8 @@ func openTemplate(_ context.Context, p *Problem, owner string) (opened, error) {
 
 // openBatch returns a runner on a batch system.
 func openBatch(p *Problem, owner string, system batch.System) (opened, error) {
-	spool, err := p.spool()
+	b := &p.Definition.Placement.Batch
+	spool, err := spoolAt(cmp.Or(p.opts.Spool, b.Spool))
 	if err != nil {
 		return opened{}, err
 	}
@@ -83,15 +83,14 @@ func openBatch(p *Problem, owner string, system batch.System) (opened, error) {
 	if err != nil {
 		return opened{}, spoolError(spool, err)
 	}
-	b := p.Definition.Placement.Batch
-	p.walltimes = newWalltimes(p.Space, p.Goal, p.stopper)
+	walltimes := newWalltimes(p.Space, p.Goal, p.stopper)
 	var bound *study.Study
 	booked := map[assay.RunID]bool{}
 	dir := filepath.Join(spool, studyDir(owner, p.born))
 	r, err := batch.New(batch.Options{
 		System: system, Dir: dir, Shim: []string{shim, "shim"}, Warn: p.opts.Warn,
-		Poll: b.Poll, Request: p.request,
-		Again: func(job assay.Job, had time.Duration, _ assay.Measurement) bool { return p.walltimes.again(job, had) },
+		Poll: b.Poll, Request: func(job assay.Job) (batch.Request, error) { return walltimes.request(b, job) },
+		Again: func(job assay.Job, had time.Duration, _ assay.Measurement) bool { return walltimes.again(job, had) },
 		Record: func(ctx context.Context, events ...assay.Event) error {
 			j, err := bound.Journal(ctx)
 			if err != nil {
@@ -105,14 +104,14 @@ func openBatch(p *Problem, owner string, system batch.System) (opened, error) {
 		return opened{}, spoolError(spool, err)
 	}
 	return opened{
-		Runner: r, close: r.Close, record: dir + mirror.Suffix,
+		Runner: r, close: r.Close, record: dir + copySuffix,
 		bind: func(ctx context.Context, s *study.Study) error {
 			bound = s
 			j, err := s.Journal(ctx)
 			if err != nil {
 				return err
 			}
-			p.walltimes.follow(j.Past())
+			walltimes.follow(j.Past())
 			for _, e := range j.Past() {
 				if e.Booked != nil {
 					booked[e.Booked.RunID] = true
@@ -120,7 +119,7 @@ func openBatch(p *Problem, owner string, system batch.System) (opened, error) {
 			}
 			keep := s.Output
 			s.Output = func(t assay.Trial) {
-				p.walltimes.learn(t)
+				walltimes.learn(t)
 				if keep != nil {
 					keep(t)
 				}
@@ -137,11 +136,6 @@ func spoolError(spool string, err error) error {
 			"--spool DIR names a directory on a file system that the machines of the jobs share")
 	}
 	return err
-}
-
-// spool returns the directory that the machines of the jobs share.
-func (p *Problem) spool() (string, error) {
-	return spoolAt(cmp.Or(p.opts.Spool, p.Definition.Placement.Batch.Spool))
 }
 
 // spoolAt makes a directory that machines share, "" for that beside the default store, and returns its absolute path.
@@ -163,8 +157,8 @@ func spoolAt(dir string) (string, error) {
 	return dir, nil
 }
 
-// studyDir returns the name of the directory of a study in the spool: any text is a name of a study. A study
-// that is made anew under a name is another one, and finds nothing of what the first one ran.
+// studyDir returns the name of the directory of a study in the spool: any text is a name of a study. A study that is
+// made anew under a name is another one, and finds no runs of the first one.
 func studyDir(name string, born time.Time) string {
 	dir := strings.ReplaceAll(url.PathEscape(name), "%", "=") // sbatch reads % in a path as a placeholder
 	if dir == "bin" || strings.HasPrefix(dir, ".") || len(dir) > 200 {
@@ -215,18 +209,21 @@ func shimIn(spool string) (string, error) {
 	if err := os.Rename(tmp.Name(), path); err != nil {
 		return "", err
 	}
-	return path, whole.SyncDir(dir)
+	return path, atomicfile.SyncDir(dir)
 }
 
-// request returns what is asked of a batch system for a run.
-func (p *Problem) request(job assay.Job) (batch.Request, error) {
-	b := p.Definition.Placement.Batch
-	d, err := p.Definition.Demand(p.Space, job.Config)
+// request returns the request to a batch system for a run.
+func (w *Walltimes) request(b *spec.Batch, job assay.Job) (batch.Request, error) {
+	d, err := b.Demand(w.space, job.Config)
 	if err != nil {
 		return batch.Request{}, usageError(err)
 	}
+	walltime := batch.Minutes(b.Time)
+	if b.Time == 0 {
+		walltime = w.of(job)
+	}
 	return batch.Request{
-		Walltime: p.walltime(job), Partition: b.Partition, Account: b.Account, Nodes: d.Nodes, CPUs: d.CPUs, GPUs: d.GPUs,
+		Walltime: walltime, Partition: b.Partition, Account: b.Account, Nodes: d.Nodes, CPUs: d.CPUs, GPUs: d.GPUs,
 		MemoryB: d.MemoryB, Extra: b.Extra, Setup: b.Setup, Varies: d.Varies,
 	}, nil
 }

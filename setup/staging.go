@@ -15,9 +15,9 @@ import (
 	"github.com/assay-run/assay/spec"
 )
 
-// Stage reads the inputs of a study, and has the definition say what they are: the files that fit its patterns, by
-// their content. It returns where each of them is, by its SHA-256. An error is of the class usage, and names the place
-// of a pattern that no file fits.
+// Stage reads the inputs of a study and records them in the definition: the files that match its patterns, by their
+// content. It returns the path of each file, by its SHA-256. An error is of the class usage, and names the place of a
+// pattern that no file matches.
 func Stage(ctx context.Context, def *spec.Study) (files map[string]string, err error) {
 	if len(def.Inputs) == 0 && len(def.Shared) == 0 {
 		return nil, nil
@@ -63,8 +63,8 @@ func readInput(dir, name string) (in assay.Input, err error) {
 	return in, err
 }
 
-// inputsOf returns the names of the files that fit the inputs of a study, sorted, and the directory that they are
-// below. Of a directory it is all files below it; directories that are links are not looked into.
+// inputsOf returns the names of the files that match the inputs of a study, sorted, and the directory that they are
+// below. A directory contributes all files below it; directories that are links are not followed.
 func inputsOf(def *spec.Study) (names []string, dir string, err error) {
 	if dir, err = filepath.Abs(def.Dir); err != nil {
 		return nil, "", err

@@ -9,16 +9,16 @@ import (
 	"syscall"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/prior"
+	"github.com/assay-run/assay/internal/prior"
+	"github.com/assay-run/assay/internal/store/postgres"
+	"github.com/assay-run/assay/internal/store/sqlite"
 	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/store"
-	"github.com/assay-run/assay/store/postgres"
-	"github.com/assay-run/assay/store/sqlite"
 )
 
-// A Store is an open store with all that the commands need of it: the record, and its
-// projection. What only some stores can do has a method here that says what happens
-// otherwise. It is as safe for concurrent use as the store is.
+// A Store is an open store with everything that the commands need of it: the record, and its projection. An ability
+// that only some stores have is a method here that defines the behaviour without it. It is as safe for concurrent use
+// as the store is.
 type Store struct {
 	assay.Store
 	assay.Projector
@@ -38,8 +38,7 @@ func (s *Store) Close() error { return s.close() }
 type storeKind struct {
 	scheme, summary string
 	open            func(ctx context.Context, rest string) (*Store, error)
-	// look opens what is there and makes nothing; nil if open does. What is not there is
-	// fs.ErrNotExist.
+	// look opens an existing store and makes nothing; nil if open does that. A missing store is fs.ErrNotExist.
 	look func(ctx context.Context, rest string) (*Store, error)
 }
 
@@ -66,7 +65,7 @@ func InMemory(m *store.Mem) *Store {
 	return &Store{Store: m, Projector: m, close: func() error { return nil }}
 }
 
-// openPostgres returns what opens a database.
+// openPostgres returns a function that opens a database.
 func openPostgres(opts postgres.Options) func(ctx context.Context, rest string) (*Store, error) {
 	return func(ctx context.Context, rest string) (*Store, error) {
 		s, err := postgres.Open(ctx, "postgres:"+rest, opts)
@@ -97,7 +96,7 @@ func openSQLite(ctx context.Context, path string) (*Store, error) {
 // much can be saved.
 func unopened(err error) error {
 	if errors.Is(err, store.ErrDamaged) {
-		return assay.WithHint(err, "assay study fsck --repair saves what is whole into a copy")
+		return assay.WithHint(err, "assay study fsck --repair saves the intact parts into a copy")
 	}
 	pe, ok := errors.AsType[*fs.PathError](err)
 	if !ok || !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.EROFS) {
@@ -153,10 +152,9 @@ func StorePath(at string) (path string, err error) {
 	return path, nil
 }
 
-// storeAt returns the kind of the store of an address, and what the address says
-// besides. What has no scheme of the table is a path, unless it is a URL.
-// A path with a colon in it is a path, unless what stands before the colon is a scheme of the
-// table.
+// storeAt returns the kind of the store of an address, and the rest of the address. An address without a scheme of
+// the table is a path, unless it is a URL. So a path may have a colon, unless the text before the colon is a scheme
+// of the table.
 func storeAt(at string) (kind storeKind, rest string, err error) {
 	scheme, rest, ok := strings.Cut(at, ":")
 	if scheme == "postgresql" && strings.HasPrefix(rest, "//") {
@@ -217,9 +215,8 @@ func (s *Store) Knowledge(ctx context.Context) (*prior.Base, error) {
 	return prior.Open(ctx, s, dir)
 }
 
-// Remember brings what is kept of the knowledge base up to a study that has grown.
-// That it fails costs time later, and nothing else.
-// It goes on although ctx is cancelled, because a study that was interrupted has grown too.
+// Remember updates the knowledge base with a study that has grown. A failure costs time later, and nothing else. It
+// ignores the cancellation of ctx, because a study that was interrupted has grown too.
 func (s *Store) Remember(ctx context.Context) {
 	if s.Path != "" {
 		_, _ = s.Knowledge(context.WithoutCancel(ctx))

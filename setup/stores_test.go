@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/store/sqlite"
 	"github.com/assay-run/assay/store"
-	"github.com/assay-run/assay/store/sqlite"
 )
 
 func TestStoreAddresses(t *testing.T) {

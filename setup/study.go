@@ -11,15 +11,15 @@ import (
 	"strings"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/prior"
 	"github.com/assay-run/assay/internal/report"
-	"github.com/assay-run/assay/prior"
 	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/study"
 )
 
-// This file gives a problem its place in a store. Its steps are: claim finds or makes the
-// study on record; wire takes the lock and opens what a run needs. A crash between them leaves
-// a study without trials, which the next call resumes.
+// This file gives a problem its place in a store. Its steps are: claim finds or makes the study on record; wire takes
+// the lock and opens the runner and its surroundings. A crash between them leaves a study without trials, which the
+// next call resumes.
 
 // A Study is a problem that has its place in a store: it is ready to run, and this
 // process is its owner until it is closed. Drain and Notify may be set before Run. It is
@@ -27,12 +27,12 @@ import (
 type Study struct {
 	*study.Study
 	Problem *Problem
-	Resumed bool     // it goes on where it was
-	Notes   []string // what there is to say of its place, and of the earlier studies that help
+	Resumed bool     // the study was on record before
+	Notes   []string // about its place, and the earlier studies that help
 
 	// store stays the caller's, except after Open.
 	store *Store
-	close []func() error // what Close calls, the last first
+	close []func() error // Close calls them, the last first
 }
 
 // Open returns the study of a definition in the store of an address, ready to run: it
@@ -55,10 +55,9 @@ func Open(ctx context.Context, def *spec.Study, at, name string, o Options) (*St
 	return s, nil
 }
 
-// Study finds or makes the study in the store. Its name is the one given, or that of
-// the definition, or of its file. It is an error of the class conflict if another
-// study has that name. A study without any name has that of its program, with a number
-// where that is taken.
+// Study finds or makes the study in the store. Its name is the given one, or the definition's, or its file's. It is
+// an error of the class conflict if another study has that name. A study without any name gets the name of its
+// program, with a number if that is taken.
 func (p *Problem) Study(ctx context.Context, store *Store, name string) (*Study, error) {
 	c, err := p.claim(ctx, store, name)
 	if err != nil {
@@ -78,9 +77,8 @@ func (p *Problem) Claim(ctx context.Context, store *Store, name string) (string,
 	return c.name, err
 }
 
-// wire makes the study of a claim. Each thing that is opened is at once among those that
-// Close gives back, so that an error leaves nothing open. The lock comes first: nothing
-// may be read of the record that another owner could still change.
+// wire makes the study of a claim. Close releases everything from the moment that it is opened, so that an error
+// leaves nothing open. The lock comes first: no part of the record may be read that another owner could still change.
 func (s *Study) wire(ctx context.Context, c claim) error {
 	p, def := s.Problem, s.Problem.Definition
 	release, err := s.store.Lock(ctx, c.name)
@@ -94,6 +92,9 @@ func (s *Study) wire(ctx context.Context, c claim) error {
 	}
 	if note != "" {
 		s.Notes = append(s.Notes, note)
+	}
+	if risk := riskOf(def.Stop.Rule); risk != "" {
+		p.opts.Warn(risk)
 	}
 	sum, err := s.store.Summary(ctx, c.name)
 	if err != nil {
@@ -111,12 +112,15 @@ func (s *Study) wire(ctx context.Context, c claim) error {
 	}
 	s.Study = &study.Study{
 		Name: c.name, Space: p.Space, Goal: p.Goal, Command: p.job,
-		Searcher: searcher, Stopper: p.stopper, Ender: p.ender(), Cuts: cuts,
+		Searcher: searcher, Stopper: p.stopper, Cuts: cuts,
 		Runner: r.Runner, Clock: r.clock, Parallel: def.Parallel, Store: kept,
 		Budget: study.Budget{
 			Time: def.Budget.Time, Trials: def.Budget.Trials, Target: def.Budget.Target,
 			CPUHours: def.Budget.CPUHours,
 		},
+	}
+	if def.Stop.Gain > 0 {
+		s.StudyStopper = NewEnder(p.Space, def.Stop.Gain, def.Search.Seed)
 	}
 	if p.Table != nil {
 		return nil
@@ -130,12 +134,9 @@ func (s *Study) wire(ctx context.Context, c claim) error {
 		}
 		return p.job(c)
 	}
-	s.Check, s.Race, s.Hopeless = p.opts.Check, true, hopeless
-	if s.Sequential = s.Check == AutoCheck; s.Sequential {
-		if s.Check = mostUntimed; def.Budget.Time > 0 {
-			s.Check = mostPairs
-		}
-	}
+	s.Race, s.Hopeless = true, hopeless
+	s.Check, s.Sequential = lastPairs(def)
+	s.CheckShare = def.Pairs.Share / 100
 	s.Anywhere, s.Class = def.Placement.Class == spec.Anywhere, def.Placement.Target
 	if s.store.keepsOutputs() {
 		s.Output = s.store.keeper(c.name, p.opts.Warn).keep
@@ -146,21 +147,33 @@ func (s *Study) wire(ctx context.Context, c claim) error {
 	return nil
 }
 
-// hopeless is how many first trials of a command may fail for the same reason. The runs of a
-// table are what they are.
+// lastPairs returns how many pairs of runs a study of a command ends with, and whether it ends them as soon as they
+// show a difference.
+func lastPairs(def *spec.Study) (most int, sequential bool) {
+	switch pairs := def.Pairs; {
+	case pairs.None:
+		return 0, false
+	case pairs.Runs > 0:
+		return pairs.Runs, false
+	case def.Budget.Time > 0:
+		return mostPairs, true
+	}
+	return mostUntimed, true
+}
+
+// hopeless is how many first trials of a command may fail for the same reason. It does not apply to tables.
 const hopeless = 5
 
-// Run runs the study: see study.Study.Run for its errors. What it adds to the record is
-// known to the next study that looks for help, whatever ended it.
+// Run runs the study: see study.Study.Run for its errors. The next study that looks for help knows its additions to
+// the record, however it ended.
 func (s *Study) Run(ctx context.Context) (study.Result, error) {
 	res, err := s.Study.Run(ctx)
 	s.store.Remember(ctx)
 	return res, err
 }
 
-// Close gives back what the study holds, in the reverse order: its runner, then the
-// ownership, so that no run is alive when another process may begin. Run must have
-// returned. The second call does nothing.
+// Close releases everything that the study holds, in the reverse order: its runner, then the ownership, so that no
+// run is alive when another process may begin. Run must have returned. The second call does nothing.
 func (s *Study) Close() error {
 	var err error
 	for i := len(s.close) - 1; i >= 0; i-- {
@@ -180,17 +193,15 @@ type claim struct {
 	base    *prior.Base       // nil unless it was looked into
 }
 
-// claim finds or makes the study in the store. What helps a new study is looked for
-// when it is made, and is on record from then on: its search could not be repeated with
-// other help.
+// claim finds or makes the study in the store. It looks for earlier studies that help when it makes a study, and
+// records them: the search could not be repeated with others.
 //
-// Two processes may claim one name at once. The one whose Create comes second finds the
-// study of the first, and resumes it if it is the same: the lock then decides.
+// Two processes may claim one name at once. The second to call Create finds the study of the first, and resumes it if
+// it is the same: the lock then decides.
 func (p *Problem) claim(ctx context.Context, s *Store, name string) (claim, error) {
 	chosen := cmp.Or(name, p.Name())
 	base := cmp.Or(chosen, programName(p.Definition))
-	// The loop ends because only a name that nobody chose is counted on, and each number is
-	// tried once.
+	// The loop ends because only a name that was not chosen gets a number, and each number is tried once.
 	for n := 1; ; n++ {
 		candidate := base
 		if n > 1 {
@@ -219,10 +230,10 @@ func (p *Problem) claim(ctx context.Context, s *Store, name string) (claim, erro
 	}
 }
 
-// AnotherStudyError says that a study of the name that was chosen is on record, and is not this one.
+// AnotherStudyError reports that the chosen name belongs to another study on record.
 type AnotherStudyError struct {
 	Study string
-	Diff  []string // what differs, for people
+	Diff  []string // the differences, for people
 }
 
 func (e *AnotherStudyError) Error() string {
@@ -231,7 +242,7 @@ func (e *AnotherStudyError) Error() string {
 
 // Hosted returns the text of the error for a study on a server, which forgets none.
 func (e *AnotherStudyError) Hosted() string {
-	return fmt.Sprintf("study %q is on record as another study:\n  %s\ngive this one a name of its own (--study NAME)",
+	return fmt.Sprintf("study %q is on record as another study:\n  %s\ngive this one another name (--study NAME)",
 		e.Study, strings.Join(e.Diff, "\n  "))
 }
 
@@ -251,7 +262,9 @@ func (p *Problem) create(ctx context.Context, s *Store, name string) (claim, err
 		if c.base, err = s.Knowledge(ctx); err != nil {
 			return claim{}, err
 		}
-		if c.helpers, c.notes, err = c.base.Resolve(ctx, p.running()); err != nil {
+		if c.helpers, c.notes, err = c.base.Resolve(ctx, prior.Running{
+			Study: p.Definition, Space: p.Space, Goal: p.Goal,
+		}); err != nil {
 			return claim{}, err
 		}
 	}
@@ -262,14 +275,7 @@ func (p *Problem) create(ctx context.Context, s *Store, name string) (claim, err
 	return c, s.Create(ctx, name, stored)
 }
 
-// running is the problem as the knowledge base sees it; package prior does not know this
-// one.
-func (p *Problem) running() prior.Running {
-	return prior.Running{Study: p.Definition, Space: p.Space, Goal: p.Goal}
-}
-
-// Encode returns what is stored with a study: its definition with its name, and with
-// the earlier studies that help it.
+// Encode returns the stored form of a study: its definition with its name, and with the earlier studies that help it.
 // The definition itself stays as it is.
 func Encode(def *spec.Study, name string, helpers []spec.PriorStudy) ([]byte, error) {
 	named := *def

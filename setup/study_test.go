@@ -25,6 +25,9 @@ func define(t testing.TB, file, text string) *spec.Study {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if def.Pairs == (spec.Pairs{}) {
+		def.Pairs.None = true // the runs are counted
+	}
 	return def
 }
 
@@ -246,8 +249,9 @@ parameters: {n: 1..3}
 metrics: {size: {stdout: 'size ([0-9]+)'}}
 objective: {maximize: size}
 search: grid
+check: 1
 `)
-	sd, err := Open(t.Context(), def, "memory", "", Options{Pin: true, Check: 1})
+	sd, err := Open(t.Context(), def, "memory", "", Options{Pin: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -276,8 +280,8 @@ func TestTableStudy(t *testing.T) {
 		t.Fatal(err)
 	}
 	def := define(t, filepath.Join(dir, "recorded.yaml"),
-		"replay: {file: t.csv, parameters: [x], metrics: {elapsed: t}}\nstop: none\n")
-	sd, err := Open(t.Context(), def, "memory", "", Options{Check: 5})
+		"replay: {file: t.csv, parameters: [x], metrics: {elapsed: t}}\nstop: none\ncheck: 5\n")
+	sd, err := Open(t.Context(), def, "memory", "", Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -339,6 +343,37 @@ func TestEnvironment(t *testing.T) {
 		}
 		if got := p.Environment(assay.Config{5}); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", c.text, got, c.want)
+		}
+	}
+}
+
+// A study makes the pairs of its definition.
+func TestPairsOfDefinition(t *testing.T) {
+	for _, tt := range []struct {
+		text       string
+		check      int
+		sequential bool
+		share      float64
+	}{
+		{"check: auto\nbudget: {trials: 3}\n", mostUntimed, true, 0},
+		{"check: auto\nbudget: 1h\n", mostPairs, true, 0},
+		{"check: {share: 30%}\nbudget: 1h\n", mostPairs, true, 0.3},
+		{"check: {share: 10%, pairs: 4}\nbudget: 1h\n", 4, false, 0.1},
+		{"check: none\nbudget: 1h\n", 0, false, 0},
+	} {
+		def, _, err := spec.Parse("f.yaml", []byte(nine+tt.text), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sd, err := Open(t.Context(), def, "memory", "", Options{Runner: &fakeRunner{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sd.Check != tt.check || sd.Sequential != tt.sequential || sd.CheckShare != tt.share {
+			t.Errorf("%q: %d pairs, sequential %v, share %v", tt.text, sd.Check, sd.Sequential, sd.CheckShare)
+		}
+		if err := sd.Close(); err != nil {
+			t.Error(err)
 		}
 	}
 }

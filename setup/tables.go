@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/stats"
 	"github.com/assay-run/assay/search"
 	"github.com/assay-run/assay/spec"
-	"github.com/assay-run/assay/stats"
 )
 
 // Searchers returns the table of searchers, in the order in which they are listed for
@@ -86,8 +86,7 @@ type estimator struct {
 	exact  bool // two runs can be ordered by it
 }
 
-// estimators is the table of estimators: --estimator, and repeat.estimator of a study
-// file. The first is that of a study that names none.
+// estimators is the table of estimators: --estimator, and repeat.estimator of a study file. The first is the default.
 func estimators() []estimator {
 	return []estimator{
 		{"min", slices.Min[[]float64], true},
@@ -102,10 +101,9 @@ func estimatorOf(r spec.Repeat) estimator {
 	return e
 }
 
-// repeated returns s with its proposals run more than once, if the study says so.
-// With runs: auto, a configuration is run as often as it takes to tell it from the best:
-// 2 to 10 times for minima, and 4 to 12 times for medians and means, whose rank test
-// needs 4.
+// repeated returns s with its proposals run more than once, if the study has repeat. With runs: auto, a configuration
+// runs until its runs differ from the best: 2 to 10 times for minima, and 4 to 12 times for medians and
+// means, whose rank test needs 4.
 func repeated(s assay.Searcher, r spec.Repeat) assay.Searcher {
 	e := estimatorOf(r)
 	switch {

@@ -17,12 +17,12 @@ func pageTables() map[string][]string {
 		return orNone(names(r.Options, func(o Option) string { return o.Key }))
 	}
 	page := map[string][]string{
-		"## Searchers":              {"| `--search` | what it does | options |", "|---|---|---|"},
-		"## Learners of bayes":      {"| `learner` | what it is |", "|---|---|"},
-		"## Stopping rules":         {"| `--stop` | what it does | options |", "|---|---|---|"},
-		"## Methods of assay bench": {"| `--methods` | what it is | searcher | stopping rule |", "|---|---|---|---|"},
-		"## Runners":                {"| `--on` | what it does |", "|---|---|"},
-		"## Stores":                 {"| `--store` | what it is |", "|---|---|"},
+		"## Searchers":              {"| `--search` | effect | options |", "|---|---|---|"},
+		"## Learners of bayes":      {"| `learner` | meaning |", "|---|---|"},
+		"## Stopping rules":         {"| `--stop` | effect | options |", "|---|---|---|"},
+		"## Methods of assay bench": {"| `--methods` | meaning | searcher | stopping rule |", "|---|---|---|---|"},
+		"## Runners":                {"| `--on` | effect |", "|---|---|"},
+		"## Stores":                 {"| `--store` | meaning |", "|---|---|"},
 	}
 	add := func(heading, format string, args ...any) {
 		page[heading] = append(page[heading], fmt.Sprintf(format, args...))
@@ -214,7 +214,7 @@ func TestWrongOptions(t *testing.T) {
 			"bayes", "none",
 			map[string]any{"learner": "oracle"},
 			nil,
-			`search option learner: "oracle" is none of forest, gp`,
+			`search option learner: "oracle" is not one of forest, gp`,
 		},
 		{"bayes", "none", map[string]any{"stopped": "maybe"}, nil, `"maybe" is neither impute nor drop`},
 		{"bayes", "none", map[string]any{"penalty": 0.5}, nil, "search option penalty: 0.5 is not a number from 1.01"},

@@ -7,14 +7,14 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/batch"
+	"github.com/assay-run/assay/internal/batch"
 	"github.com/assay-run/assay/model"
 	"github.com/assay-run/assay/stop"
 )
 
-// Walltimes says how long the jobs of a study may last, from what its runs have taken so far: as long as the stopping
-// rule would let a run go on, or else as long as all but one in a hundred are expected to take. It is safe for
-// concurrent use.
+// Walltimes limits the time of the jobs of a study, from the times of its runs so far: as long as the stopping rule
+// would let a run go on, or else as long as all but one in a hundred are expected to take. It is safe for concurrent
+// use.
 type Walltimes struct {
 	space   *assay.Space
 	goal    assay.Goal
@@ -25,10 +25,10 @@ type Walltimes struct {
 	longest map[string]time.Duration // of a configuration, by its Key
 	fitted  int                      // trials that the model has seen
 	model   *model.AFTModel
-	doubled map[string]time.Duration // runs that were cut, by the Key of their configuration: what the next one has
+	doubled map[string]time.Duration // the next time of runs that were cut off, by the Key of their configuration
 }
 
-// newWalltimes returns what knows nothing yet.
+// newWalltimes returns walltimes without any trial.
 func newWalltimes(space *assay.Space, goal assay.Goal, stopper assay.Stopper) *Walltimes {
 	return &Walltimes{
 		space: space, goal: goal, stopper: stopper, longest: map[string]time.Duration{}, doubled: map[string]time.Duration{},
@@ -58,8 +58,8 @@ func (w *Walltimes) learn(t assay.Trial) {
 	w.longest[key] = max(w.longest[key], t.Measurement.Elapsed)
 }
 
-// Bound returns how long a run may take for its outcome to be of use, and whether anything is known of that. again says
-// that the run repeats one of its configuration: no rule stops it.
+// Bound returns how long a run may take for its outcome to be of use, and whether anything is known of that. again
+// marks a run that repeats another one of its configuration: no rule stops it.
 func (w *Walltimes) Bound(c assay.Config, again bool) (time.Duration, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -80,8 +80,8 @@ func scaled(d time.Duration, by float64) time.Duration { return time.Duration(fl
 
 // rule returns the time at which the stopping rule ends a run, if it ends runs by their time.
 //
-// The rule is asked about runs that have come to one time after the other. It ends a run at the first at which it says
-// so, and no rule here takes that back later.
+// The rule is asked about runs of increasing time. It ends a run at the first time at which it returns a stop, and no
+// rule here takes that back later.
 func (w *Walltimes) rule(c assay.Config) (time.Duration, bool) {
 	if w.stopper == nil || !w.goal.Grows || w.goal.Metric != "elapsed" || w.goal.Maximize {
 		return 0, false
@@ -114,7 +114,7 @@ func (w *Walltimes) rule(c assay.Config) (time.Duration, bool) {
 	return high, true
 }
 
-// expected returns what all but one run in a hundred take, as far as the trials tell, and somewhat more.
+// expected returns the time that all but one run in a hundred take according to the trials, and somewhat more.
 func (w *Walltimes) expected(c assay.Config) (time.Duration, bool) {
 	if len(w.history) < modelled {
 		return 0, false
@@ -151,8 +151,8 @@ func (w *Walltimes) expected(c assay.Config) (time.Duration, bool) {
 	return time.Duration(high * above * float64(time.Second)), true
 }
 
-// spread returns the standard deviation of the logarithms of times, between that of runs that are much alike and that
-// of runs that differ by an order of magnitude.
+// spread returns the standard deviation of the logarithms of times, clamped between the value for runs that are much
+// alike and the value for runs that differ by an order of magnitude.
 func spread(y []float64) float64 {
 	var sum, square float64
 	for _, v := range y {
@@ -164,8 +164,8 @@ func spread(y []float64) float64 {
 	return min(max(math.Sqrt(max(square/n-sum/n*sum/n, 0)), 0.1), 1.5)
 }
 
-// again notes that a run was cut at the end of its job, and reports whether it is worth another one with twice the
-// time: once, where what was measured so far says nothing about the outcome.
+// again notes that a run was cut off at the end of its job, and reports whether it is worth another one with twice
+// the time: once, if its measurements so far do not predict the outcome.
 func (w *Walltimes) again(job assay.Job, had time.Duration) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -177,22 +177,19 @@ func (w *Walltimes) again(job assay.Job, had time.Duration) bool {
 	return true
 }
 
-// walltime returns the longest time of the job of a run, 0 for what the batch system gives by itself.
+// of returns the longest time of the job of a run, 0 for the default of the batch system.
 //
-// Beside the run itself, only its warm-ups are known: of a run with other commands around it nobody knows how long they
-// take.
-func (p *Problem) walltime(job assay.Job) time.Duration {
-	if t := p.Definition.Placement.Batch.Time; t > 0 {
-		return batch.Minutes(t)
-	}
+// Only the times of the run itself and of its warm-ups are known: with other commands around a run its time is
+// unknown.
+func (w *Walltimes) of(job assay.Job) time.Duration {
 	around := len(job.Prepare) + len(job.Cleanup) + len(job.Verify)
 	if around > 0 || job.Setup != nil || job.Service != nil {
 		return 0
 	}
-	bound, known := p.walltimes.Bound(job.Config, job.ID.Repeat > 0)
+	bound, known := w.Bound(job.Config, job.ID.Repeat > 0)
 	limits := []time.Duration{job.Limit}
 	if !known {
-		if o, ok := p.stopper.(stop.Opening); ok && o.Limit > 0 && p.Goal.Grows {
+		if o, ok := w.stopper.(stop.Opening); ok && o.Limit > 0 && w.goal.Grows {
 			limits = append(limits, 8*o.Limit) // the first runs; those after them go on
 		}
 	}
@@ -207,7 +204,7 @@ func (p *Problem) walltime(job assay.Job) time.Duration {
 	return batch.Minutes(bound*time.Duration(1+job.Warmup) + batch.Overhead)
 }
 
-// follow has the walltimes learn from the trials on record, and from those of the session.
+// follow lets the walltimes learn from the trials on record, and from the trials of the session.
 func (w *Walltimes) follow(past []assay.Event) {
 	for _, e := range past {
 		switch {

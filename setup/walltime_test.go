@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/batch"
+	"github.com/assay-run/assay/internal/batch"
 	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/stop"
 )

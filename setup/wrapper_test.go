@@ -6,9 +6,9 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/assaytest"
-	"github.com/assay-run/assay/block"
-	"github.com/assay-run/assay/costmodel"
-	"github.com/assay-run/assay/prune"
+	"github.com/assay-run/assay/internal/costmodel"
+	"github.com/assay-run/assay/internal/prune"
+	"github.com/assay-run/assay/internal/workereffect"
 	"github.com/assay-run/assay/search"
 	"github.com/assay-run/assay/spec"
 )
@@ -31,12 +31,12 @@ func TestWrappers(t *testing.T) {
 	of := func(wrap func(assay.Searcher) assay.Searcher) func(*assay.Space, assay.Searcher) assay.Searcher {
 		return func(_ *assay.Space, in assay.Searcher) assay.Searcher { return wrap(in) }
 	}
-	giver := []any{(*assay.Giver)(nil)}
+	giver := []any{(*assay.Enqueuer)(nil)}
 	narrower, observer := []any{(*assay.Narrower)(nil)}, []any{(*assay.Observer)(nil)}
 	resumer := []any{(*assay.Resumer)(nil)}
 	wrappers := []assaytest.Wrapper{
 		{Name: "blocks", Wrap: func(s *assay.Space, in assay.Searcher) assay.Searcher {
-			return search.Blocks(in, block.New(s, ""))
+			return search.CorrectWorkers(in, workereffect.New(s, ""))
 		}},
 		{Name: "cache", Wrap: of(search.Cache), Own: observer},
 		{Name: "given", Wrap: of(search.Given), Own: giver, Ends: giver},

@@ -7,7 +7,7 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// appName is what the name of an application may be: it is part of a subject of the queue.
+// appName matches the names that an application may have: the name is part of a subject of the queue.
 var appName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
 
 // app checks a study of an application. How an application is run is written on the workers, and
@@ -18,7 +18,7 @@ func (c *checker) app() {
 	case !appName.MatchString(s.App):
 		c.add("app", "", "", 0, "app: %q: the name of an application has letters, digits, _ and -", s.App)
 	case s.App == reservedApp:
-		c.add("app", "", "", 0, "app: %q stands for studies that have a command of their own", s.App)
+		c.add("app", "", "", 0, "app: %q is reserved for studies with a command", s.App)
 	case s.Placement.On != Fleet:
 		c.add("place.on", "", "", 0, "place: an application is run by the workers of a server: place: %s", Fleet)
 	}

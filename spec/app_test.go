@@ -39,7 +39,7 @@ func TestAppBringsNothing(t *testing.T) {
 		"files: {f: '{a}'}\n":                 "files: how application",
 		"metrics: {m: {cmd: 'rm -r /'}}\n":    "it is a command",
 		"place: local\n":                      "place: fleet",
-		"parallel: 2\nplace: {parallel: 3}\n": "says parallel already",
+		"parallel: 2\nplace: {parallel: 3}\n": "parallel is set already",
 		"place: {target: k}\n":                "it goes with class: any",
 	} {
 		_, _, err := Parse("f.yaml", []byte("app: x\nparameters: {a: 1..3}\n"+more), nil)

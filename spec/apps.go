@@ -15,9 +15,9 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// Apps is what a file of applications says: what a worker may be asked to run. It lies on the
-// worker, and whoever asks only names an application and gives values to its placeholders. The
-// format is described in docs/format/apps.md.
+// Apps is the content of a file of applications: the programs that a worker may be asked to run. The file lies on the
+// worker; a request only names an application and gives values to its placeholders. The format is described in
+// docs/format/apps.md.
 type Apps struct {
 	File string
 	Apps []App // in file order
@@ -28,7 +28,7 @@ type Apps struct {
 //	{name}        the text of the parameter's value
 //	{{ and }}     a brace
 //
-// A text of the file becomes one argument, whatever the values are.
+// A text of the file becomes one argument, for any values.
 type App struct {
 	Name    string
 	Command []string
@@ -63,13 +63,12 @@ func LoadApps(path string) (*Apps, error) {
 // it, and relative paths of dir start at its directory. The error is an [*Error] with every flaw
 // that was found.
 func ParseApps(name string, data []byte) (*Apps, error) {
-	d := &decoder{name: name, places: map[string]place{}}
+	d, root := decode(name, data)
 	a := &Apps{File: name}
-	if root := d.document(data); root != nil {
-		d.lines = strings.Split(string(data), "\n")
+	if root != nil {
 		d.pairs(root, "the file of applications", func(key, value *yaml.Node) {
 			before := len(d.flaws)
-			if app := d.app(key, value); len(d.flaws) == before {
+			if app := readApp(d, key, value); len(d.flaws) == before {
 				a.Apps = append(a.Apps, app)
 			}
 		})
@@ -80,12 +79,12 @@ func ParseApps(name string, data []byte) (*Apps, error) {
 	return a, newError(d.flaws)
 }
 
-// AppNameFlaw returns what is wrong with the name of an application, or "". It is part of the
-// subjects of a queue.
+// AppNameFlaw returns the reason why an application cannot have the name, or "". The name is part of the subjects of
+// a queue.
 func AppNameFlaw(name string) string {
 	switch {
 	case name == reservedApp:
-		return "it stands for studies that have a command of their own: give the application another name"
+		return "it is reserved for studies with a command: give the application another name"
 	case name == "" || len(name) > 64:
 		return "a name has 1 to 64 characters"
 	}
@@ -97,8 +96,8 @@ func AppNameFlaw(name string) string {
 	return ""
 }
 
-// app reads one application.
-func (d *decoder) app(key, value *yaml.Node) App {
+// readApp reads one application.
+func readApp(d *decoder, key, value *yaml.Node) App {
 	a := App{Name: key.Value}
 	what := "application " + clip(key.Value)
 	if flaw := AppNameFlaw(key.Value); flaw != "" {
@@ -113,7 +112,7 @@ func (d *decoder) app(key, value *yaml.Node) App {
 				return
 			}
 			for i, e := range d.list(n, what) {
-				d.placeholders(e, fmt.Sprintf("%s: %s %d", what, name, i+1), &a.used)
+				readPlaceholders(d, e, fmt.Sprintf("%s: %s %d", what, name, i+1), &a.used)
 			}
 			if i := shellLine(*out); i >= 0 {
 				d.fail(d.list(n, what)[i], "%s: %s: a placeholder in a line for a shell would be read as part of the "+
@@ -130,15 +129,15 @@ func (d *decoder) app(key, value *yaml.Node) App {
 		texts("verify", &a.Verify),
 		{"dir", func(n *yaml.Node) {
 			if t, ok := d.text(n, what+": dir"); ok {
-				a.Dir = d.absolute(n, t)
+				a.Dir = d.absolute(n, "dir", t)
 			}
 		}},
 		{"user", func(n *yaml.Node) { a.User, _ = d.text(n, what+": user") }},
 		{"cpus", func(n *yaml.Node) { a.CPUs, _ = d.integer(n, what+": cpus", 1) }},
 		{"timeout", func(n *yaml.Node) { a.Timeout, _ = d.duration(n, what+": timeout") }},
-		{"env", func(n *yaml.Node) { a.Env = d.appEnv(n, what) }},
-		{"secrets", func(n *yaml.Node) { a.Secrets = d.secrets(what+": ", n) }},
-		{"parameters", func(n *yaml.Node) { paramsAt = n; a.Params = d.parameters(n) }},
+		{"env", func(n *yaml.Node) { a.Env = readEnv(d, what+": ", n) }},
+		{"secrets", func(n *yaml.Node) { a.Secrets = readSecrets(d, what+": ", n) }},
+		{"parameters", func(n *yaml.Node) { paramsAt = n; a.Params = readParams(d, n) }},
 	}, nil)
 	if n := follow(value); n.Kind == yaml.MappingNode && a.Command == nil {
 		d.fail(key, "%s: command is missing", what)
@@ -174,35 +173,8 @@ func shellLine(argv []string) int {
 	return -1
 }
 
-// absolute returns a directory of the file as an absolute path.
-func (d *decoder) absolute(n *yaml.Node, dir string) string {
-	if filepath.IsAbs(dir) {
-		return filepath.Clean(dir)
-	}
-	abs, err := filepath.Abs(filepath.Join(filepath.Dir(d.name), dir))
-	if err != nil {
-		d.fail(n, "dir: %v", err)
-	}
-	return abs
-}
-
-// appEnv reads the variables of an application; they have no placeholders.
-func (d *decoder) appEnv(n *yaml.Node, what string) map[string]string {
-	env := map[string]string{}
-	d.pairs(n, what+": env", func(key, value *yaml.Node) {
-		if key.Value == "" || strings.ContainsAny(key.Value, "=\x00") {
-			d.fail(key, "%s: env: %q is no name of a variable", what, clip(key.Value))
-			return
-		}
-		if t, ok := d.text(value, what+": env "+clip(key.Value)); ok {
-			env[key.Value] = t
-		}
-	})
-	return env
-}
-
-// placeholders checks the placeholders of a text and adds their names to used.
-func (d *decoder) placeholders(n *yaml.Node, what string, used *[]string) {
+// readPlaceholders checks the placeholders of a text and adds their names to used.
+func readPlaceholders(d *decoder, n *yaml.Node, what string, used *[]string) {
 	parts, err := appParts(follow(n).Value)
 	if e, ok := errors.AsType[*TemplateError](err); ok {
 		d.fail(n, "%s: %v", what, e)
@@ -290,11 +262,11 @@ func (a *Apps) Names() (names []string) {
 	return names
 }
 
-// Job returns what one run of the application is, with values in place of the placeholders:
-// the texts of the parameters by name. They must be those that the file names, no more and no
-// fewer, but for those that have a condition there, and the values such as the file takes. A text of the
-// file becomes one argument: a value that is one alone and begins with a dash, such as an option, is taken only if it
-// is a number, or if the file lists it. The error is of the class usage.
+// Job returns one run of the application with values, the texts of the parameters by name, in place of the
+// placeholders. It requires a value for each parameter that the file names, except for those with a condition, and no
+// others; each value must be one that the file allows. A text of the file becomes one argument: a value that is a
+// whole argument and begins with a dash, such as an option, is taken only if it is a number, or if the file lists it.
+// The error is of the class usage.
 func (a App) Job(values map[string]string) (assay.Job, error) {
 	refuse := func(format string, args ...any) (assay.Job, error) {
 		return assay.Job{}, assay.Errorf(assay.ClassUsage, "application %s: %s", a.Name, fmt.Sprintf(format, args...))
@@ -330,21 +302,21 @@ func (a App) Job(values map[string]string) (assay.Job, error) {
 	return job, nil
 }
 
-// conditional reports whether the file says that a parameter may be out of force.
+// conditional reports whether the parameter has a condition in the file.
 func (a App) conditional(name string) bool {
 	return slices.ContainsFunc(a.Params, func(p Param) bool { return p.Name == name && p.When != "" })
 }
 
-// valueFlaw returns what is wrong with a value, or "".
+// valueFlaw returns the reason why a value is refused, or "".
 func (a App) valueFlaw(name, value string) string {
 	if strings.ContainsRune(value, 0) {
 		return "the value of " + name + " has a NUL byte"
 	}
 	if i := slices.IndexFunc(a.Params, func(p Param) bool { return p.Name == name }); i >= 0 {
 		p := a.Params[i].Param()
-		// A value has one text: "4.0" is none of an integer, though it is equal to one.
+		// Each value has one text: "4.0" is refused for an integer, though it equals 4.
 		if x, err := p.Parse(value); err != nil || p.Text(x) != value {
-			return fmt.Sprintf("%s: %q is none of the values that the file of applications takes", name, clip(value))
+			return fmt.Sprintf("%s: %q is not a value that the file of applications allows", name, clip(value))
 		}
 		return ""
 	}

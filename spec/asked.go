@@ -7,12 +7,11 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// ToldMetric is the objective of a study that somebody else makes the runs of, where it names none.
+// ToldMetric is the objective of an external study that names none.
 const ToldMetric = "value"
 
-// SetAsked makes a study that says nothing of how to run a program one whose runs somebody else makes: they
-// ask for configurations and tell what came of them. It reports whether it is one. A study with a command, an
-// application or a table stays as it is.
+// SetAsked makes a study without a command, an application or a table an external study: its clients ask for
+// configurations and report the results. Other studies stay as they are. It reports whether the study is external.
 func (s *Study) SetAsked() bool {
 	if s.Online || s.Replay != nil || s.App != "" || len(s.Command) > 0 || s.places["command"].line > 0 {
 		return s.Asked
@@ -23,7 +22,7 @@ func (s *Study) SetAsked() bool {
 	return true
 }
 
-// asked checks a study whose runs somebody else makes: what is said of runs is said to nobody.
+// asked checks an external study: it has no settings of how runs are made.
 func (c *checker) asked() {
 	s := c.study
 	if !s.Asked {
@@ -35,24 +34,24 @@ func (c *checker) asked() {
 		return
 	}
 	if len(s.Command) > 0 || s.App != "" || s.Replay != nil || s.Online {
-		c.add("", "", "asked", 0, "a study whose runs somebody else makes has no command, app or replay")
+		c.add("", "", "asked", 0, "an external study has no command, app or replay")
 	}
 	for _, k := range s.excluded(External) {
-		c.add("key:"+k.top(), "", k.top(), 0, "it is of runs that assay makes: without a command whoever asks makes them")
+		c.add("key:"+k.top(), "", k.top(), 0, "an external study does not have it: its clients make the runs")
 	}
 	for _, m := range s.Metrics {
 		if m.Source != "" || m.Poll > 0 || m.Grows {
-			c.add("metrics."+m.Name, "", "metric "+m.Name, 0, "whoever makes the runs tells it: no source, poll or grows")
+			c.add("metrics."+m.Name, "", "metric "+m.Name, 0, "the client reports it: no source, poll or grows")
 		}
 	}
 	if s.Budget.Time > 0 {
-		c.add("key:budget", "", "budget", 0, "time: the time of runs that somebody else makes is theirs: "+
+		c.add("key:budget", "", "budget", 0, "time: an external study has no time budget: "+
 			"give trials or a target")
 	}
 }
 
-// toldNames reads a list of names of metrics, which those who make the runs tell.
-func (d *decoder) toldNames(n *yaml.Node) []Metric {
+// readToldNames reads a list of names of metrics that clients report.
+func readToldNames(d *decoder, n *yaml.Node) []Metric {
 	var metrics []Metric
 	for i, name := range d.texts("metrics", "metric", n) {
 		if flaw := nameFlaw(name); flaw != "" {
@@ -65,9 +64,9 @@ func (d *decoder) toldNames(n *yaml.Node) []Metric {
 	return metrics
 }
 
-// told returns the metrics that may be told of a run: those that are declared, the objective, and, if none
-// is declared, those of the limits.
-func (s *Study) told(limits []string) []string {
+// told returns the metrics that a client may report: the declared ones, the objective, and, if no metric is declared,
+// those with limits.
+func told(s *Study, limits []string) []string {
 	names := []string{s.Objective.Metric}
 	for _, m := range s.Metrics {
 		names = append(names, m.Name)

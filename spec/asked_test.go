@@ -10,7 +10,7 @@ func asAsked(t *testing.T, text string) (*Study, error) {
 	t.Helper()
 	s, _, err := Parse("f.yaml", []byte(text), func(s *Study) error {
 		if !s.SetAsked() {
-			t.Errorf("%s: somebody else does not make its runs", text)
+			t.Errorf("%s: not an external study", text)
 		}
 		return nil
 	})
@@ -53,14 +53,12 @@ func TestAsked(t *testing.T) {
 func TestAskedFlaws(t *testing.T) {
 	const body = "parameters: {a: 1..3}\nobjective: {minimize: loss}\n"
 	for text, want := range map[string]string{
-		"prepare: rm x\n": "f.yaml:3:10: prepare: it is of runs that assay makes: without a command whoever asks makes " +
-			"them",
-		"parallel: 3\n": "f.yaml:3:11: parallel: it is of runs that assay makes: without a command whoever asks makes " +
-			"them",
-		"stop: predictive\n": "f.yaml:3:7: stop: it is of runs that assay makes: without a command whoever asks makes them",
-		"budget: 3m\n": "f.yaml:3:9: budget: time: the time of runs that somebody else makes is theirs: " +
+		"prepare: rm x\n":    "f.yaml:3:10: prepare: an external study does not have it: its clients make the runs",
+		"parallel: 3\n":      "f.yaml:3:11: parallel: an external study does not have it: its clients make the runs",
+		"stop: predictive\n": "f.yaml:3:7: stop: an external study does not have it: its clients make the runs",
+		"budget: 3m\n": "f.yaml:3:9: budget: time: an external study has no time budget: " +
 			"give trials or a target",
-		"metrics: {size: 'size:f'}\n": "f.yaml:3:18: metric size: whoever makes the runs tells it: no source, " +
+		"metrics: {size: 'size:f'}\n": "f.yaml:3:18: metric size: the client reports it: no source, " +
 			"poll or grows",
 		"metrics: [size, size]\n":                 "f.yaml:3:17: metric size: it is declared twice",
 		"metrics: [size]\nsubject_to: sice < 2\n": "f.yaml:4:13: subject_to 1: unknown metric sice (did you mean size?)",

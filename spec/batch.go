@@ -12,7 +12,7 @@ import (
 // Slurm is the name of the runner that makes each run a job of Slurm.
 const Slurm = "slurm"
 
-// A Batch is what is asked of a batch system for each run. CPUs, Memory, GPUs and Nodes may have placeholders of
+// A Batch is the request to a batch system for each run. CPUs, Memory, GPUs and Nodes may have placeholders of
 // parameters; "" leaves them to the system.
 type Batch struct {
 	System    string   `json:"system,omitempty"` // the path of the file of the batch system, see [System]
@@ -24,7 +24,7 @@ type Batch struct {
 	GPUs      string   `json:"gpus,omitempty"`
 	Extra     []string `json:"extra,omitempty"` // further arguments of the command that submits
 	Setup     []string `json:"setup,omitempty"` // lines of shell before the program
-	// Time is the longest time of each job; 0 means that the rule which ends runs early says it.
+	// Time is the longest time of each job; 0 leaves it to the early stopping rule.
 	Time time.Duration `json:"time_ns,omitempty"`
 	// Spool is the directory that is shared with the machines of the jobs; "" means the default.
 	Spool string `json:"spool,omitempty"`
@@ -43,13 +43,13 @@ func (b Batch) sizes() []struct{ key, text string } {
 	return []struct{ key, text string }{{"nodes", b.Nodes}, {"cpus", b.CPUs}, {"memory", b.Memory}, {"gpus", b.GPUs}}
 }
 
-// batch checks what is asked of a batch system.
+// batch checks the request to a batch system.
 func (c *checker) batch() {
 	s := c.study
 	b := s.Placement.Batch
 	if s.Placement.On == BatchSystem && b.System == "" {
 		c.add("place.on", "", "", 0,
-			"place: {on: batch, system: FILE.yaml}: which batch system? The file says what its commands are")
+			"place: {on: batch, system: FILE.yaml}: which batch system? FILE.yaml holds its commands")
 	}
 	if s.Placement.On == Slurm && b.System != "" {
 		c.add("place.system", "", "", 0,
@@ -57,7 +57,7 @@ func (c *checker) batch() {
 	}
 	if s.Budget.CPUHours > 0 && (s.Placement.On != Slurm && s.Placement.On != BatchSystem || b.CPUs == "") {
 		c.add("budget.cpu_hours", "", "", 0,
-			"budget.cpu_hours: it is of jobs that ask a batch system for processors: place: {on: slurm, cpus: 4}")
+			"budget.cpu_hours: it needs jobs that request processors from a batch system: place: {on: slurm, cpus: 4}")
 	}
 	if s.Placement.On != Slurm && s.Placement.On != BatchSystem {
 		if !b.zero() {
@@ -69,12 +69,12 @@ func (c *checker) batch() {
 	}
 	if s.Placement.Class != "" || s.Placement.Target != "" {
 		c.add("place.class", "", "", 0,
-			"place: class and target are for the workers of a server; partition and extra say which machines")
+			"place: class and target are for the workers of a server; partition and extra select the machines")
 	}
 	c.demand(b)
 }
 
-// demand checks what is asked for each job.
+// demand checks the request for each job.
 func (c *checker) demand(b Batch) {
 	s := c.study
 	for key, d := range map[string]time.Duration{"time": b.Time, "poll": b.Poll} {
@@ -82,11 +82,7 @@ func (c *checker) demand(b Batch) {
 			c.add("place."+key, "", "", 0, "place.%s: at least %s", key, map[string]string{"time": "1m", "poll": "1s"}[key])
 		}
 	}
-	params := s.params()
-	names := make([]string, len(params))
-	for i, p := range params {
-		names[i] = p.Name
-	}
+	names := namesOf(s.Parameters())
 	for _, size := range b.sizes() {
 		if size.text == "" {
 			continue
@@ -120,20 +116,17 @@ func sizeOf(key, text string) (float64, error) {
 	return x, nil
 }
 
-// A Demand is what is asked of a batch system for one configuration; 0 leaves it to the system.
+// A Demand is the request to a batch system for one configuration; 0 leaves a size to the system.
 type Demand struct {
 	Nodes, CPUs, GPUs int
 	MemoryB           float64
 	Varies            bool // with the configuration
 }
 
-// Demand returns what is asked for a configuration. It returns an error for a value that is no number.
-func (s *Study) Demand(space *assay.Space, c assay.Config) (d Demand, err error) {
-	names := make([]string, len(space.Params))
-	for i, p := range space.Params {
-		names[i] = p.Name
-	}
-	for _, size := range s.Placement.Batch.sizes() {
+// Demand returns the request for a configuration. It returns an error for a value that is no number.
+func (b Batch) Demand(space *assay.Space, c assay.Config) (d Demand, err error) {
+	names := namesOf(space.Params)
+	for _, size := range b.sizes() {
 		if size.text == "" {
 			continue
 		}

@@ -9,8 +9,8 @@ type Beside struct {
 	File string   // its text
 }
 
-// Beside returns what a run of a configuration has beside its command, in the order of the run. The second command of a
-// service has the key stop.
+// Beside returns the commands that a run of a configuration needs in addition to its own, in the order of the run.
+// The second command of a service has the key stop.
 func (p *Program) Beside(c assay.Config) []Beside {
 	var setup, start, stop []string
 	if s := p.Setup(c); s != nil {

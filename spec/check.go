@@ -46,17 +46,17 @@ func (c *checker) add(path, text, where string, column int, format string, args 
 	c.flaws = append(c.flaws, f)
 }
 
-// check returns the flaws and warnings. If the study is incomplete, because a
-// part of it could not be read, what may be due to that is not reported.
+// check returns the flaws and warnings. If the study is incomplete, because a part of it could not be read, flaws
+// that may be due to the missing part are not reported.
 func (s *Study) check(incomplete bool) ([]Flaw, []string) {
 	c := &checker{study: s}
 	s.Version = Version
-	s.typeTraced()
+	typeTraced(s)
 	if s.App != "" {
 		c.app()
 	} else if s.Mode() == ModeCommand && len(s.Command) == 0 && !incomplete {
 		c.add("", "", "", 0, "nothing to run: a command is needed (or replay: a recorded table; "+
-			"assay ask has somebody else make the runs)")
+			"assay ask makes it an external study)")
 	}
 	c.params(incomplete)
 	var warnings []string
@@ -100,7 +100,12 @@ func (c *checker) table() {
 func (c *checker) params(incomplete bool) {
 	s := c.study
 	if len(s.Params) == 0 && s.Replay == nil && !incomplete {
-		c.add("", "", "", 0, "no parameters: nothing to tune")
+		hint := ""
+		if len(s.Command) == 1 && !s.Shell && strings.Contains(s.Command[0], " ") {
+			hint = " (a command is a list of arguments: write it without quotes around it, or use --shell, and declare a " +
+				"parameter, such as -p n=1..9)"
+		}
+		c.add("", "", "", 0, "no parameters: nothing to tune%s", hint)
 	}
 	seen := map[string]bool{}
 	for _, p := range s.Params {
@@ -112,7 +117,7 @@ func (c *checker) params(incomplete bool) {
 			}
 			text := ""
 			if f.key == "default" {
-				text = *p.Default // a flag may have replaced that of the file
+				text = *p.Default // a flag may have replaced the file's
 			}
 			c.add(path, text, where, 0, "%s", f.message)
 		} else if seen[p.Name] {
@@ -129,7 +134,7 @@ func (c *checker) params(incomplete bool) {
 // relations compiles the relations and makes the space.
 func (c *checker) relations() {
 	s := c.study
-	params := s.params()
+	params := s.Parameters()
 	before := len(c.flaws)
 	for _, p := range s.Params {
 		if p.When != "" {
@@ -176,13 +181,10 @@ func (c *checker) templates(warnings *[]string) {
 	if len(s.Command) == 0 {
 		return
 	}
-	names := make([]string, len(s.Params))
-	for i, p := range s.Params {
-		names[i] = p.Name
-	}
+	names := namesOf(s.Parameters())
 	exported := s.exports()
 	r := &reach{used: make([]bool, len(names))}
-	vars := variables(s.params())
+	vars := variables(s.Parameters())
 	check := func(path, where, text string) {
 		t, err := parseTemplate(text, names, s.own())
 		if e, ok := errors.AsType[*TemplateError](err); ok {
@@ -212,7 +214,7 @@ func (c *checker) templates(warnings *[]string) {
 	c.around(names, r, hook, check)
 	c.sources(check, r, vars)
 	if exported {
-		if m := variableFlaw(s.params()); m != "" {
+		if m := variableFlaw(s.Parameters()); m != "" {
 			c.add("", "", "", 0, "%s", m)
 		}
 	}
@@ -316,7 +318,7 @@ func (c *checker) goal() {
 		_, names, err := expr.Limit(text, known...)
 		c.expression(path, where, text, err)
 		if s.Asked {
-			known = s.told(names)
+			known = told(s, names)
 		}
 		for _, n := range names {
 			if !slices.Contains(known, n) {

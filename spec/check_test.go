@@ -61,7 +61,7 @@ func TestCheckWithoutFile(t *testing.T) {
 			"estimator", Study{
 				Command: []string{"zstd", "{level}"}, Params: []Param{level},
 				Repeat: Repeat{Estimator: "avg"},
-			}, `repeat.estimator: "avg" is none of`,
+			}, `repeat.estimator: "avg" is not one of`,
 		},
 		{
 			"shell and list",

@@ -3,14 +3,12 @@ package spec
 import (
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v4"
 )
 
-// A Comparison is what assay compare runs: benchmarks, each of which has commands that
-// are compared with its first.
+// A Comparison is the input of assay compare: benchmarks, each with commands that are compared with its first one.
 //
 // The fields may be set directly, then [Comparison.Check] must be called.
 type Comparison struct {
@@ -29,35 +27,32 @@ type Benchmark struct {
 	Commands []Variant
 }
 
-// A Variant is one of the commands of a benchmark: a study without parameters, which says
-// how it is run, and what is measured.
+// A Variant is one of the commands of a benchmark: a study without parameters, which defines how the command is run
+// and measured.
 type Variant struct {
 	Name  string
 	Study *Study
 }
 
-// compared returns what reads the keys of study files that a level of a file of benchmarks has. A level replaces values
-// of the level around it.
-func (d *decoder) compared(s *Study, at level) []field {
-	return slices.DeleteFunc(d.keys(s, ""), func(f field) bool { return keyOf(f.key).Compared&at == 0 })
+// comparedKeys returns the readers of the keys of study files that a level of a file of benchmarks has. A level
+// replaces values of the level around it.
+func comparedKeys(d *decoder, s *Study, at level) []field {
+	return slices.DeleteFunc(readersOf(d, s, ""), func(f field) bool { return keyOf(f.key).Compared&at == 0 })
 }
 
-// LoadComparison reads a file of benchmarks; its format is in docs/gate.md. edit, which
-// may be nil, changes what the file says before it is checked, as in [Parse]. The error is
-// an [*Error] with every flaw that was found.
+// LoadComparison reads a file of benchmarks; its format is in docs/gate.md. edit, which may be nil, changes the
+// comparison before it is checked, as in [Parse]. The error is an [*Error] with every flaw that was found.
 func LoadComparison(path string, edit func(*Comparison) error) (*Comparison, error) {
 	data, err := readStudyFile(path)
 	if err != nil {
 		return nil, err
 	}
-	d := &decoder{name: path, places: map[string]place{}}
-	root := d.document(data)
+	d, root := decode(path, data)
 	if root == nil {
 		return nil, newError(d.flaws)
 	}
-	d.lines = strings.Split(string(data), "\n")
 	c := &Comparison{file: path, places: d.places}
-	d.comparison(root, c)
+	c.read(d, root)
 	if edit != nil {
 		if err := edit(c); err != nil && len(d.flaws) == 0 {
 			return nil, err
@@ -94,15 +89,15 @@ func (c *Comparison) check(incomplete bool) []Flaw {
 			flaws = append(flaws, k.flaws...)
 		}
 	}
-	// A flaw of what the whole file says is one of every benchmark.
+	// A flaw in the head of the file repeats in every benchmark.
 	return slices.CompactFunc(flaws, func(a, b Flaw) bool { return a == b })
 }
 
-// comparison reads the keys of a file of benchmarks.
-func (d *decoder) comparison(n *yaml.Node, c *Comparison) {
+// read reads the keys of a file of benchmarks.
+func (c *Comparison) read(d *decoder, n *yaml.Node) {
 	var base Study
 	var commands, benchmarks *yaml.Node
-	d.mapping(n, "the file", append(d.compared(&base, benchmarkLevel),
+	d.mapping(n, "the file", append(comparedKeys(d, &base, benchmarkLevel),
 		field{"fail_if", func(n *yaml.Node) { c.FailIf = d.string("fail_if", n) }},
 		field{"pairs", func(n *yaml.Node) { c.Pairs, _ = d.integer(n, "pairs", 1) }},
 		field{"budget", func(n *yaml.Node) {
@@ -119,17 +114,17 @@ func (d *decoder) comparison(n *yaml.Node, c *Comparison) {
 	case commands != nil && benchmarks != nil:
 		d.fail(n, "commands and benchmarks: a file has one of them")
 	case commands != nil:
-		c.Benchmarks = []Benchmark{{Commands: d.variants(commands, "commands", base)}}
+		c.Benchmarks = []Benchmark{{Commands: readVariants(d, commands, "commands", base)}}
 	case benchmarks != nil:
 		d.pairs(benchmarks, "benchmarks", func(key, value *yaml.Node) {
 			if flaw := nameFlaw(key.Value); flaw != "" {
 				d.fail(key, "benchmark %q: %s", clip(key.Value), flaw)
 				return
 			}
-			c.Benchmarks = append(c.Benchmarks, d.benchmark(key.Value, value, base))
+			c.Benchmarks = append(c.Benchmarks, readBenchmark(d, key.Value, value, base))
 		})
 		if len(c.Benchmarks) == 0 && follow(benchmarks).Kind == yaml.MappingNode && len(d.flaws) == 0 {
-			d.fail(benchmarks, "benchmarks: there is none")
+			d.fail(benchmarks, "benchmarks: at least one is needed")
 		}
 	default:
 		d.fail(n, "nothing to compare: commands is needed, or benchmarks with commands each")
@@ -137,23 +132,23 @@ func (d *decoder) comparison(n *yaml.Node, c *Comparison) {
 }
 
 // apart reads something whose places are its own: paths of two commands are the same.
-func (d *decoder) apart(s *Study, read func()) {
+func apart(d *decoder, s *Study, read func()) {
 	outer := d.places
 	d.places = maps.Clone(outer)
 	read()
 	s.file, s.places, d.places = d.name, d.places, outer
 }
 
-func (d *decoder) benchmark(name string, n *yaml.Node, base Study) Benchmark {
+func readBenchmark(d *decoder, name string, n *yaml.Node, base Study) Benchmark {
 	b := Benchmark{Name: name}
 	what := "benchmark " + clip(name)
 	var commands *yaml.Node
 	before := len(d.flaws)
-	d.apart(&base, func() {
-		d.mapping(n, what, append(d.compared(&base, benchmarkLevel),
+	apart(d, &base, func() {
+		d.mapping(n, what, append(comparedKeys(d, &base, benchmarkLevel),
 			field{"commands", func(n *yaml.Node) { commands = n }}), nil)
 		if commands != nil {
-			b.Commands = d.variants(commands, what, base)
+			b.Commands = readVariants(d, commands, what, base)
 		} else if len(d.flaws) == before {
 			d.fail(n, "%s: commands is needed", what)
 		}
@@ -161,9 +156,9 @@ func (d *decoder) benchmark(name string, n *yaml.Node, base Study) Benchmark {
 	return b
 }
 
-// variants reads the commands of a benchmark: a name each, and a command as in a study
+// readVariants reads the commands of a benchmark: a name each, and a command as in a study
 // file, or a mapping with the keys of how it is run.
-func (d *decoder) variants(n *yaml.Node, what string, base Study) []Variant {
+func readVariants(d *decoder, n *yaml.Node, what string, base Study) []Variant {
 	var list []Variant
 	before := len(d.flaws)
 	d.pairs(n, what, func(key, value *yaml.Node) {
@@ -173,16 +168,16 @@ func (d *decoder) variants(n *yaml.Node, what string, base Study) []Variant {
 		}
 		s := base
 		s.Version = Version
-		d.apart(&s, func() {
+		apart(d, &s, func() {
 			if follow(value).Kind == yaml.MappingNode {
-				d.mapping(value, "command "+clip(key.Value), d.compared(&s, commandLevel), nil)
+				d.mapping(value, "command "+clip(key.Value), comparedKeys(d, &s, commandLevel), nil)
 				if len(s.Command) == 0 && len(d.flaws) == before {
 					d.fail(value, "command %s: the key command is needed", clip(key.Value))
 				}
 			} else {
-				d.command(value, &s)
+				readCommand(d, value, &s)
 			}
-			d.finish(value, &s)
+			finishStudy(d, value, &s)
 		})
 		list = append(list, Variant{key.Value, &s})
 	})

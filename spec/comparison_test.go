@@ -84,7 +84,7 @@ func TestFlawsOfAComparison(t *testing.T) {
 		"commands: {a: [x], a: [y]}":                                      `key "a" is given twice`,
 		"commands: {a: [x], b: {shell: true}}":                            "command b: the key command is needed",
 		"commands: {a: [x], b: [y]}\nbenchmarks: {c: {}}":                 "a file has one of them",
-		"benchmarks: {}":                                                  "benchmarks: there is none",
+		"benchmarks: {}":                                                  "benchmarks: at least one is needed",
 		"benchmarks: {c: {warmup: 1}}":                                    "benchmark c: commands is needed",
 		"benchmarks: {c: {command: [x]}}":                                 `unknown key "command" in benchmark c (did`,
 		"commands: {a: [x], b: y}":                                        `a list is needed, not a text: write ["y"]`,

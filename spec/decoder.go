@@ -1,8 +1,10 @@
 package spec
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -13,7 +15,8 @@ import (
 	"github.com/assay-run/assay/internal/expr"
 )
 
-// A decoder turns a YAML tree into a Study. It goes on after a flaw.
+// A decoder reads the nodes of a YAML file and keeps their flaws and places. It goes on after a flaw. Each value knows
+// the meaning of its own nodes.
 type decoder struct {
 	name   string // of the file
 	lines  []string
@@ -25,8 +28,18 @@ type decoder struct {
 type place struct {
 	file         string
 	line, column int
-	text         string // what was written there; the place is void once the piece has changed
+	text         string // the text there; the place is void once the piece has changed
 	inline       bool   // the text is in the file as it is, beginning at column
+}
+
+// decode returns the decoder of a file, and the root of its YAML document; the root is nil if there is a flaw.
+func decode(name string, data []byte) (*decoder, *yaml.Node) {
+	d := &decoder{name: name, places: map[string]place{}}
+	root := d.document(data)
+	if root != nil {
+		d.lines = strings.Split(string(data), "\n")
+	}
+	return d, root
 }
 
 // whole records a flaw of the file as a whole.
@@ -37,6 +50,14 @@ func (d *decoder) whole(format string, args ...any) {
 // fail records a flaw at a node.
 func (d *decoder) fail(n *yaml.Node, format string, args ...any) {
 	d.flaws = append(d.flaws, Flaw{File: d.name, Line: n.Line, Column: n.Column, Message: fmt.Sprintf(format, args...)})
+}
+
+// failAt records a flaw of a piece whose place is known.
+func (d *decoder) failAt(path, format string, args ...any) {
+	p := d.places[path]
+	d.flaws = append(d.flaws, Flaw{
+		File: cmp.Or(p.file, d.name), Line: p.line, Column: p.column, Message: fmt.Sprintf(format, args...),
+	})
 }
 
 // mark remembers where the piece of that path was written.
@@ -65,7 +86,7 @@ func skipRunes(s string, n int) string {
 	return s
 }
 
-// A field is a key of a mapping and what reads its value.
+// A field is a key of a mapping and the function that reads its value.
 type field struct {
 	key  string
 	read func(n *yaml.Node)
@@ -246,11 +267,75 @@ func (d *decoder) choice(n *yaml.Node, what string, words ...string) (string, bo
 	if near := expr.Nearest(t, words); near != "" {
 		hint = " (did you mean " + near + "?)"
 	}
-	d.fail(n, "%s: %q is none of %s%s", what, clip(t), strings.Join(words, ", "), hint)
+	d.fail(n, "%s: %q is not one of %s%s", what, clip(t), strings.Join(words, ", "), hint)
 	return "", false
 }
 
-// describe names what was found where something else was needed.
+// string reads a text and remembers its place.
+func (d *decoder) string(path string, n *yaml.Node) string {
+	t, ok := d.text(n, path)
+	if ok {
+		d.mark(path, n)
+	}
+	return t
+}
+
+// textMap reads a mapping of names to texts, and remembers the place of each.
+func (d *decoder) textMap(path string, n *yaml.Node) map[string]string {
+	all := map[string]string{}
+	d.pairs(n, path, func(key, value *yaml.Node) {
+		if t, ok := d.text(value, path+" "+clip(key.Value)); ok {
+			d.mark(path+"."+key.Value, value)
+			all[key.Value] = t
+		}
+	})
+	return all
+}
+
+// variables reads a mapping of the names of variables to texts. read returns the text that is kept; one is the word
+// for one of them.
+func (d *decoder) variables(
+	n *yaml.Node, what, group, one string, read func(value *yaml.Node, one, text string) (string, bool),
+) map[string]string {
+	all := map[string]string{}
+	d.pairs(n, what+group, func(key, value *yaml.Node) {
+		if key.Value == "" || strings.ContainsAny(key.Value, "=\x00") {
+			d.fail(key, "%s%s: %q is no name of a variable", what, group, clip(key.Value))
+			return
+		}
+		one := what + one + " " + clip(key.Value)
+		t, ok := d.text(value, one)
+		if ok {
+			t, ok = read(value, one, t)
+		}
+		if ok {
+			d.mark(group+"."+key.Value, value)
+			all[key.Value] = t
+		}
+	})
+	return all
+}
+
+// absolute returns a directory as an absolute path, so that the study is the same one from wherever it is started. A
+// relative one starts at the file.
+func (d *decoder) absolute(n *yaml.Node, what, dir string) string {
+	path, err := filepath.Abs(besides(d.name, dir))
+	if err != nil {
+		d.fail(n, "%s: %v", what, err)
+	}
+	return path
+}
+
+// directory reads a path that starts at the study file.
+func (d *decoder) directory(key string, n *yaml.Node) string {
+	t := d.string(key, n)
+	if t == "" {
+		return ""
+	}
+	return d.absolute(n, key, t)
+}
+
+// describe names the kind of a node, for a message that another kind is needed.
 func describe(n *yaml.Node) string {
 	switch {
 	case n.Kind == yaml.MappingNode:
@@ -265,7 +350,7 @@ func describe(n *yaml.Node) string {
 	return fmt.Sprintf("the text %q", clip(n.Value))
 }
 
-// clip cuts a text to what fits in a message.
+// clip cuts a text to a length that fits in a message.
 func clip(s string) string {
 	const keep = 60
 	if len(s) <= keep {

@@ -7,9 +7,8 @@ import (
 	"time"
 )
 
-// ParseDuration reads a span of time >= 0: Go's syntax (90s, 1h30m, 250ms)
-// with days in front (2d, 1d12h), each day 24 h. A bare number is an error, for
-// nobody knows its unit, except 0.
+// ParseDuration reads a span of time >= 0: Go's syntax (90s, 1h30m, 250ms) with days in front (2d, 1d12h), each day
+// 24 h. A bare number has no unit and is an error, except 0.
 func ParseDuration(text string) (time.Duration, error) {
 	rest, days := text, time.Duration(0)
 	if before, after, ok := strings.Cut(text, "d"); ok {

@@ -2,7 +2,6 @@ package spec
 
 import (
 	"errors"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,8 +16,8 @@ type File struct {
 	Text string `json:"text"` // a template
 }
 
-// filesKey reads a mapping of names and texts, in file order.
-func (d *decoder) filesKey(n *yaml.Node) (files []File) {
+// readFiles reads a mapping of names and texts, in file order.
+func readFiles(d *decoder, n *yaml.Node) (files []File) {
 	d.pairs(n, "files", func(key, value *yaml.Node) {
 		path := "files." + key.Value
 		d.mark(path, key)
@@ -68,23 +67,19 @@ type fileTemplate struct {
 	lines []Template
 }
 
-func (s *Study) fileTemplates(names []string) (out []fileTemplate, err error) {
-	for _, f := range s.Files {
+func (t *templates) files() (out []fileTemplate) {
+	for _, f := range t.study.Files {
 		texts := []string{f.Text}
-		if slices.ContainsFunc(s.Params, func(p Param) bool { return p.When != "" }) {
+		if slices.ContainsFunc(t.study.Params, func(p Param) bool { return p.When != "" }) {
 			texts = strings.SplitAfter(f.Text, "\n")
 		}
 		file := fileTemplate{name: f.Name}
 		for _, text := range texts {
-			t, err := parseTemplate(text, names, s.folder())
-			if err != nil {
-				return nil, fmt.Errorf("file %s: %w", f.Name, err)
-			}
-			file.lines = append(file.lines, t)
+			file.lines = append(file.lines, t.inFolder(text))
 		}
 		out = append(out, file)
 	}
-	return out, nil
+	return out
 }
 
 // Files returns the files of a configuration, nil if there are none.
@@ -101,5 +96,5 @@ func (p *Program) Files(c assay.Config) (files []assay.File) {
 	return files
 }
 
-// Verify returns the command that tells whether the output of a run is right, or nil.
+// Verify returns the command that checks the output of a run, or nil.
 func (p *Program) Verify(c assay.Config) []string { return p.hook(p.verify, c) }

@@ -12,14 +12,14 @@ import (
 // maxFlaws is how many flaws are reported at once.
 const maxFlaws = 10
 
-// A Flaw is one mistake in what a user wrote.
+// A Flaw is one mistake in a user's input.
 type Flaw struct {
 	File         string // "" if it was not in a file
 	Line, Column int    // from 1; 0 if it has no place in the file
 	Where        string // for a flaw outside a file: "--where 1", "argument 2"
 	Message      string
-	// Text is the piece at fault and Mark the column of the fault in it, from
-	// 1, for a line with a caret. Text is "" if the message says it all.
+	// Text is the piece at fault and Mark the column of the fault in it, from 1, for a line with a caret. Text is "" if
+	// the message needs no line.
 	Text string
 	Mark int
 }
@@ -45,8 +45,8 @@ func (f Flaw) String() string {
 	return b.String()
 }
 
-// excerpt returns the line of text that holds the mark-th rune, cut to 72
-// runes around it, and the mark within what is left.
+// excerpt returns the line of text that holds the mark-th rune, cut to 72 runes around it, and the mark within that
+// excerpt.
 func excerpt(text string, mark int) (before, line string, at int) {
 	runes := []rune(text)
 	at = min(mark-1, len(runes))
@@ -74,7 +74,7 @@ func excerpt(text string, mark int) (before, line string, at int) {
 type Error struct {
 	Flaws []Flaw // at least one, at most 10, in order of place
 	More  int    // how many more there are
-	cause error  // what the operating system said, or nil
+	cause error  // the error of the operating system, or nil
 }
 
 // Error returns the flaws, one a line (see [Flaw.String]).

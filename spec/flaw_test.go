@@ -61,7 +61,7 @@ func TestFlaws(t *testing.T) {
 		{
 			"no command", "parameters: {a: 1..3}\n",
 			[]string{`nothing to run: a command is needed (or replay: a recorded table; ` +
-				`assay ask has somebody else make the runs)`},
+				`assay ask makes it an external study)`},
 		},
 		{"no parameters", "command: [p]\n", []string{`no parameters: nothing to tune`}},
 		{
@@ -127,7 +127,7 @@ func TestFlaws(t *testing.T) {
 		},
 		{
 			"unknown type", "command: [p, '{a}']\nparameters:\n  a: {type: integer, min: 1, max: 2}\n",
-			[]string{`3:13: parameter a: type: "integer" is none of real, int, ordinal, categorical, bool`},
+			[]string{`3:13: parameter a: type: "integer" is not one of real, int, ordinal, categorical, bool`},
 		},
 		{
 			"short form", "command: [p, '{a}']\nparameters:\n  a: 1..x\n",
@@ -208,12 +208,12 @@ func TestFlaws(t *testing.T) {
 		},
 		{
 			"a limit on an objective", body + "objective: {minimize: [elapsed, energy]}\nsubject_to: [energy <= 3]\n",
-			[]string{`4:14: subject_to 1: energy is an objective: the front says what each value of it costs, ` +
+			[]string{`4:14: subject_to 1: energy is an objective: the Pareto front shows the cost of each value, ` +
 				`so that it needs no limit`},
 		},
 		{
 			"a target of a front", body + "objective: {minimize: [elapsed, energy]}\nbudget: {target: 3}\n",
-			[]string{`4:18: target: there is no target of several objectives: use a limit, subject_to`},
+			[]string{`4:18: target: several objectives have no target: use a limit, subject_to`},
 		},
 		{
 			"repeats of a front as it takes", body + "objective: {minimize: [elapsed, energy]}\nrepeat: auto\n",
@@ -290,7 +290,7 @@ func TestFlaws(t *testing.T) {
 		{"negative duration", body + "timeout: -3s\n", []string{`3:10: timeout: "-3s" is not a duration`}},
 		{
 			"bad estimator", body + "repeat: {runs: 3, estimator: avg}\n",
-			[]string{`3:30: repeat.estimator: "avg" is none of min, median, mean`},
+			[]string{`3:30: repeat.estimator: "avg" is not one of min, median, mean`},
 		},
 		{
 			"bad seed", body + "search: {seed: -1}\n",

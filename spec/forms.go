@@ -19,7 +19,7 @@ var (
 
 	commandForm = form{
 		value: "list of texts; one text if `shell`", schema: `{"$ref": "#/$defs/hook"}`,
-		read: func(d *decoder, _ *Key, n *yaml.Node, s *Study) { d.command(n, s) },
+		read: func(d *decoder, _ *Key, n *yaml.Node, s *Study) { readCommand(d, n, s) },
 		node: func(s *Study) *yaml.Node {
 			if s.Shell && len(s.Command) > 0 {
 				return scalar(s.Command[0])
@@ -29,16 +29,16 @@ var (
 	}
 	envForm = form{
 		value: "NAME: text", schema: `{"type": "object", "additionalProperties": {"$ref": "#/$defs/scalar"}}`,
-		read: reads((*decoder).env),
+		read: reads(func(d *decoder, n *yaml.Node) map[string]string { return readEnv(d, "", n) }),
 	}
 	secretsForm = form{
 		value:  "NAME: `env:VARIABLE` or `file:PATH`",
 		schema: `{"type": "object", "additionalProperties": {"type": "string", "pattern": "^(env|file):."}}`,
-		read:   reads(func(d *decoder, n *yaml.Node) map[string]string { return d.secrets("", n) }),
+		read:   reads(func(d *decoder, n *yaml.Node) map[string]string { return readSecrets(d, "", n) }),
 	}
 	filesForm = form{
 		value: "NAME: text", schema: `{"type": "object", "additionalProperties": {"$ref": "#/$defs/scalar"}}`,
-		read: reads((*decoder).filesKey),
+		read: reads(readFiles),
 		node: func(s *Study) *yaml.Node {
 			var p pairing
 			for _, f := range s.Files {
@@ -90,7 +90,7 @@ var (
 	}
 	parametersForm = form{
 		value: "name: parameter", schema: "parameters",
-		read: reads((*decoder).parameters),
+		read: reads(readParams),
 		node: func(s *Study) *yaml.Node {
 			var p pairing
 			for _, q := range s.Params {
@@ -101,7 +101,7 @@ var (
 	}
 	objectiveForm = form{
 		value: "`{minimize: METRIC}`, `{maximize: METRIC}`, or a list", schema: "objective",
-		read: func(d *decoder, _ *Key, n *yaml.Node, s *Study) { s.Objective, s.Others = d.objectives(n) },
+		read: func(d *decoder, _ *Key, n *yaml.Node, s *Study) { s.Objective, s.Others = readObjectives(d, n) },
 		node: func(s *Study) *yaml.Node {
 			if s.Objective.Metric == "" && len(s.Others) == 0 {
 				return nil
@@ -111,7 +111,7 @@ var (
 	}
 	metricsForm = form{
 		value: "name: source; of an external study also a list of names", schema: "metrics",
-		read: func(d *decoder, _ *Key, n *yaml.Node, s *Study) { s.Metrics = append(s.Metrics, d.metrics(n)...) },
+		read: func(d *decoder, _ *Key, n *yaml.Node, s *Study) { s.Metrics = append(s.Metrics, readMetrics(d, n)...) },
 		node: func(s *Study) *yaml.Node {
 			var p pairing
 			for _, m := range s.Metrics {
@@ -122,12 +122,12 @@ var (
 	}
 	progressForm = form{
 		value: "`{metric, source, unit, grows}`", schema: "progress",
-		read: func(d *decoder, _ *Key, n *yaml.Node, s *Study) { s.Metrics = append(s.Metrics, d.progress(n)) },
+		read: func(d *decoder, _ *Key, n *yaml.Node, s *Study) { s.Metrics = append(s.Metrics, readProgress(d, n)) },
 		node: progressNode,
 	}
 	replayForm = form{
 		value: "mapping", schema: "replay",
-		read: reads((*decoder).replay),
+		read: reads(readReplay),
 		node: func(s *Study) *yaml.Node {
 			if s.Replay == nil {
 				return nil
@@ -137,7 +137,7 @@ var (
 	}
 	tracesForm = form{
 		value: "NAME: trace", schema: `{"type": "object"}`,
-		read: reads((*decoder).traces),
+		read: reads(readTraces),
 		node: func(s *Study) *yaml.Node {
 			if len(s.Workbench.Traces) == 0 {
 				return nil
@@ -199,7 +199,7 @@ var (
 		read: func(d *decoder, k *Key, n *yaml.Node, s *Study) {
 			if s.Prior.Alpha = 0; follow(n).Value != "auto" {
 				d.mark(k.Path, n)
-				d.scalar(k, n, &s.Prior.Alpha)
+				k.readScalar(d, n, &s.Prior.Alpha)
 			}
 		},
 	}
@@ -227,7 +227,7 @@ var (
 	parallelForm = form{
 		read: func(d *decoder, k *Key, n *yaml.Node, s *Study) {
 			if s.Parallel > 0 && d.places["place.parallel"].line > 0 {
-				d.fail(n, "parallel: place says it already")
+				d.fail(n, "parallel: place.parallel is set already")
 			}
 			d.mark(k.Path, n)
 			s.Parallel, _ = d.integer(n, k.Path, k.Least)
@@ -267,7 +267,7 @@ func parsed[T any](d *decoder, k *Key, n *yaml.Node, parse func(string) (T, erro
 // readPlaceParallel reads the number of runs at once, which the top of the file may have as well.
 func readPlaceParallel(d *decoder, k *Key, n *yaml.Node, s *Study) {
 	if s.Parallel > 0 {
-		d.fail(n, "%s: the study says parallel already", k.Path)
+		d.fail(n, "%s: parallel is set already", k.Path)
 	}
 	d.mark(k.Path, n)
 	s.Parallel, _ = d.integer(n, k.Path, k.Least)
@@ -322,25 +322,25 @@ func textMap(of map[string]string) *yaml.Node {
 	return p.block()
 }
 
-func (d *decoder) finishSetup(n *yaml.Node, s *Study) {
+func finishSetup(d *decoder, n *yaml.Node, s *Study) {
 	if len(s.Setup.Argv) == 0 {
 		d.fail(n, "setup: a command is needed")
 	}
 }
 
-func (d *decoder) finishService(n *yaml.Node, s *Study) {
+func finishService(d *decoder, n *yaml.Node, s *Study) {
 	if len(s.Service.Start.Argv) == 0 {
 		d.fail(n, "service: start is needed, the command that starts it")
 	}
 }
 
-func (d *decoder) finishReady(n *yaml.Node, s *Study) {
+func finishReady(d *decoder, n *yaml.Node, s *Study) {
 	if r := s.Service.Ready; len(r.Command.Argv) == 0 && r.Port == "" && r.Output == "" && r.Within == 0 {
 		d.fail(n, "service.ready: one of command, port and output is needed")
 	}
 }
 
-func (d *decoder) finishLevel(n *yaml.Node, s *Study) {
+func finishLevel(d *decoder, n *yaml.Node, s *Study) {
 	switch l := s.Level; {
 	case l.Parameter == "":
 		d.fail(n, "level: a parameter is needed, such as {parameter: size, full: 100}")
@@ -352,8 +352,8 @@ func (d *decoder) finishLevel(n *yaml.Node, s *Study) {
 	s.Level = Level{}
 }
 
-func (d *decoder) finishPlace(_ *yaml.Node, s *Study) {
+func finishPlace(d *decoder, _ *yaml.Node, s *Study) {
 	if d.places["place.target"].line > 0 && s.Placement.Class != Anywhere {
-		d.failPlace("place.target", "place.target: it goes with class: any; any other class is the target itself")
+		d.failAt("place.target", "place.target: it goes with class: any; any other class is the target itself")
 	}
 }

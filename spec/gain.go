@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Bounds of stop.gain in per cent: less than the least is what no measurement can tell.
+// Bounds of stop.gain in per cent: no measurement can show a gain below the least one.
 const (
 	minGain = 0.01
 	maxGain = 100

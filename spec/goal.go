@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,8 +10,8 @@ import (
 	"github.com/assay-run/assay/internal/expr"
 )
 
-// CheckMetric returns nil if the runs of the study may have the metric, else an error
-// that says which metrics there are.
+// CheckMetric returns nil if the runs of the study may have the metric, else an error that lists the metrics they
+// have.
 func (s *Study) CheckMetric(metric string) error {
 	known := s.metricNames()
 	if slices.Contains(known, metric) {
@@ -29,7 +30,7 @@ func Grows(metric string) bool {
 	return false
 }
 
-// grows is [Grows] of a metric of the study, which may say so of its own.
+// grows is [Grows] of a metric of the study, which may declare it itself.
 func (s *Study) grows(metric string) bool {
 	return Grows(metric) || slices.ContainsFunc(s.Metrics, func(m Metric) bool { return m.Name == metric && m.Grows })
 }
@@ -48,7 +49,7 @@ func (s *Study) metricNames() []string {
 		return append(names, "exit_code")
 	}
 	if s.Asked {
-		return s.told(nil)
+		return told(s, nil)
 	}
 	for _, b := range builtin {
 		names = append(names, b.Name)
@@ -97,7 +98,7 @@ func (s *Study) Space() (*assay.Space, error) {
 	if !s.resolved() {
 		return nil, fmt.Errorf("the table of the study has not been read")
 	}
-	params := s.params()
+	params := s.Parameters()
 	var relations []assay.Relation
 	for _, text := range s.Where {
 		r, err := expr.Relation(text, params)
@@ -112,8 +113,8 @@ func (s *Study) Space() (*assay.Space, error) {
 	return assay.NewSpace(params, relations...)
 }
 
-// Goal returns the goal of the study: elapsed is minimized unless the study
-// says otherwise. The study must have been checked.
+// Goal returns the goal of the study: elapsed is minimized unless the study has another objective. The study must
+// have been checked.
 func (s *Study) Goal() (assay.Goal, error) {
 	g := assay.Goal{Metric: s.Objective.Metric, Maximize: s.Objective.Maximize}
 	if g.Metric == "" {
@@ -132,7 +133,8 @@ func (s *Study) Goal() (assay.Goal, error) {
 		}
 		for i := range l.Bounds {
 			b := &l.Bounds[i]
-			// The greatest memory so far is no more than that of the whole run.
+			// The greatest memory so far never exceeds the greatest memory of the whole run.
+			b.Unit = s.Unit(cmp.Or(b.Metric, b.Least))
 			b.Grows = b.Metric != "" && (s.grows(b.Metric) || b.Metric == "max_rss")
 		}
 		g.Limits = append(g.Limits, l)
@@ -140,11 +142,9 @@ func (s *Study) Goal() (assay.Goal, error) {
 	return g, nil
 }
 
-// Default returns the user's default configuration, made of the defaults of
-// the parameters. If only some have one, the others take the middle of their
-// range, or their first value, or what is nearest to that and admissible. ok
-// is false if none has a default. It is an error if the defaults that are
-// given are not admissible together.
+// Default returns the user's default configuration, made of the defaults of the parameters. If only some parameters
+// have a default, the others take the middle of their range, or their first value, or the nearest admissible value.
+// ok is false if no parameter has a default. It is an error if the given defaults are not admissible together.
 func (s *Study) Default(space *assay.Space) (c assay.Config, ok bool, err error) {
 	c = make(assay.Config, len(s.Params))
 	given := make([]bool, len(c))
@@ -163,7 +163,7 @@ func (s *Study) Default(space *assay.Space) (c assay.Config, ok bool, err error)
 		c[l.Param] = l.Full
 		given[l.Param] = true
 	}
-	c = space.Rested(c) // a default of what is not in force says nothing
+	c = space.Rested(c) // a default of an inactive parameter has no effect
 	if !ok {
 		return nil, false, nil
 	}

@@ -9,10 +9,8 @@ import (
 	"strings"
 )
 
-// identity returns the part of the study that must not change when it is
-// resumed.
-func (s *Study) identity() Study {
-	i := *s
+// identity returns the part of a study that must not change when it is resumed.
+func identity(i Study) Study {
 	i.Version, i.Searchers, i.file, i.places = Version, 0, "", nil
 	i.Prior.Resolved = nil
 	for k := range allKeys {
@@ -35,7 +33,7 @@ func (s *Study) identity() Study {
 	if i.Replay != nil {
 		r := *i.Replay
 		if r.Digest != "" {
-			r.File = "" // the content says it all
+			r.File = "" // the content identifies it
 		}
 		i.Replay = &r
 	}
@@ -45,7 +43,7 @@ func (s *Study) identity() Study {
 // Identity returns a hash of everything that must not change when a study is
 // resumed: all but the keys that are declared free, such as the name, the budget and where the runs are made.
 func (s *Study) Identity() string {
-	data, err := json.Marshal(s.identity())
+	data, err := json.Marshal(identity(*s))
 	if err != nil {
 		panic("spec: " + err.Error()) // every field can be encoded
 	}
@@ -53,10 +51,10 @@ func (s *Study) Identity() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Diff says in words how the other study differs from s in what [Study.Identity]
-// covers, one line a difference; nil if it does not. s is the stored study.
+// Diff describes the differences of the other study from s within the scope of [Study.Identity], one line each; nil
+// if the two are the same study. s is the stored study.
 func (s *Study) Diff(other *Study) []string {
-	a, b := s.identity(), other.identity()
+	a, b := identity(*s), identity(*other)
 	var out []string
 	out = append(out, differ("mode", string(a.Mode()), string(b.Mode()))...)
 	for _, k := range keysIn("") {
@@ -77,7 +75,7 @@ func (s *Study) Diff(other *Study) []string {
 	return out
 }
 
-// differ says how two values of a key differ, in no line or one.
+// differ describes the difference of two values of a key: no line or one.
 func differ(what string, was, is any) []string {
 	x, y := show(was), show(is)
 	if x == y {

@@ -54,6 +54,7 @@ var changes = map[string]change{
 	"Search":    {func(s *Study) { s.Search.Seed++ }, false},
 	"Stop":      {func(s *Study) { s.Stop.Interval++ }, false},
 	"Repeat":    {func(s *Study) { s.Repeat.Runs++ }, false},
+	"Pairs":     {func(s *Study) { s.Pairs.Runs++ }, true},
 	"Prior":     {func(s *Study) { s.Prior.Auto = !s.Prior.Auto }, false},
 	"Budget":    {func(s *Study) { s.Budget.Trials++ }, true},
 	"Timeout":   {func(s *Study) { s.Timeout += time.Second }, true},

@@ -23,7 +23,7 @@ type Key struct {
 	Short    bool     // it may stand for the mapping that it is in: budget: 10m
 	Required bool     // in the mapping that it is in
 
-	Executes bool     // it decides what a machine runs or reads: only an author may write it
+	Executes bool     // it decides which programs and files a machine runs or reads: only an author may write it
 	Job      []string // the fields of a job that it fills, which a worker of applications refuses
 	Free     bool     // a study that goes on may have another value
 	Excluded Modes    // it has no meaning in these
@@ -36,9 +36,9 @@ type Key struct {
 	form form
 	// finish checks a mapping that was read without a flaw.
 	finish func(*decoder, *yaml.Node, *Study)
-	// options returns a pointer to what other keys of the mapping become.
+	// options returns a pointer to the map that takes the other keys of the mapping.
 	options func(*Study) *map[string]any
-	// differs says how b differs from a; nil compares the values.
+	// differs describes how b differs from a; nil compares the values.
 	differs func(a, b *Study) []string
 	stored  bool // part of the record and of no file
 }
@@ -48,7 +48,7 @@ type form struct {
 	value  string // in words, for the reference
 	schema string // JSON
 	read   func(*decoder, *Key, *yaml.Node, *Study)
-	node   func(*Study) *yaml.Node // nil if it says nothing
+	node   func(*Study) *yaml.Node // nil if there is no value to write
 	lists  bool                    // a list is one too
 }
 
@@ -58,7 +58,7 @@ type Modes uint8
 // The kinds of studies that a key may be excluded from.
 const (
 	WithApp  Modes = 1 << iota // an application of the workers
-	External                   // runs of another program, which asks and tells
+	External                   // runs made by a client of the study
 	OnLine                     // iterations of a program that runs already
 	OfTable                    // a recorded table
 )
@@ -80,7 +80,7 @@ var (
 	within  = mappings(allKeys)
 )
 
-// mappings returns the keys of each mapping by its path, those of the file by "".
+// mappings returns the keys of each mapping by its path; the path of the file is "".
 func mappings(keys []Key) map[string][]*Key {
 	in := map[string][]*Key{}
 	for i := range keys {
@@ -93,7 +93,7 @@ func mappings(keys []Key) map[string][]*Key {
 	return in
 }
 
-// Keys returns the declarations in the order of the reference, a mapping before what is in it.
+// Keys returns the declarations in the order of the reference, a mapping before its keys.
 func Keys() []Key { return slices.Clone(allKeys) }
 
 // keysIn returns the keys of a mapping, and of the file for "".
@@ -172,8 +172,9 @@ func (s *Study) drop(of Modes) {
 	}
 }
 
-// Executes returns the first key of the study that says what a machine runs or reads, or "". A study without one only
-// chooses among the values of the parameters of an application, whose command the workers have.
+// Executes returns the first key of the study that decides which programs or files a machine runs or reads, or "". A
+// study without such a key only chooses among the values of the parameters of an application, whose command the
+// workers have.
 func (s *Study) Executes() string {
 	for i := range allKeys {
 		if k := &allKeys[i]; k.Executes && k.given(s) {

@@ -40,7 +40,8 @@ func TestFieldsAreKeys(t *testing.T) {
 	beside := []string{"Version", "Searchers", "Others", "Online", "Configs"} // Others come with the objective
 	for f := range reflect.TypeFor[Study]().Fields() {
 		declared := slices.ContainsFunc(keysIn(""), func(k *Key) bool {
-			return k.field != nil && reflect.ValueOf(k.field(s)).Pointer() == reflect.ValueOf(s).Elem().FieldByIndex(f.Index).Addr().Pointer()
+			field := reflect.ValueOf(s).Elem().FieldByIndex(f.Index).Addr()
+			return k.field != nil && reflect.ValueOf(k.field(s)).Pointer() == field.Pointer()
 		})
 		if f.IsExported() && declared == slices.Contains(beside, f.Name) {
 			t.Errorf("field %s: a key has it %v", f.Name, declared)
@@ -119,7 +120,7 @@ func TestSet(t *testing.T) {
 	}
 	for path, want := range map[string]string{
 		"budget.time": `"x" is not a duration`, "parallel": `"x" is not a number`, "prior.alpha": `"x" is not a number`,
-		"repeat.estimator": `"x" is none of min, median, mean`,
+		"repeat.estimator": `"x" is not one of min, median, mean`,
 	} {
 		if err := s.Set(path, "x"); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", path, err, want)

@@ -3,7 +3,7 @@ package spec
 // This file and the next are the keys of study files: one row is all that a key of a plain type needs
 // besides its field.
 
-// programKeys are the keys that say how a program is run.
+// programKeys are the keys of how a program is run.
 var programKeys = []Key{
 	{
 		Path: "name", Free: true, Doc: "name of the study in the store",
@@ -50,7 +50,7 @@ var programKeys = []Key{
 	{
 		Path: "setup", Executes: true, Job: []string{"Setup"}, Excluded: notRun, Compared: allLevels,
 		Doc:   "run once for each combination of the parameters that it uses, see *Setup*; not measured",
-		field: func(s *Study) any { return &s.Setup }, finish: (*decoder).finishSetup,
+		field: func(s *Study) any { return &s.Setup }, finish: finishSetup,
 	},
 	{
 		Path: "setup.command", Flag: "setup", Short: true, Required: true, Doc: "the command",
@@ -86,22 +86,22 @@ var programKeys = []Key{
 	},
 	{
 		Path: "cleanup", Flag: "cleanup", Executes: true, Job: []string{"Cleanup"}, Excluded: notRun, Compared: allLevels,
-		Doc:   "run after each run, whatever ended it, not measured",
+		Doc:   "run after each run, also a failed or stopped one, not measured",
 		Help:  "shell command after each run, not measured",
 		field: func(s *Study) any { return &s.Cleanup },
 	},
 	{
 		Path: "service", Executes: true, Job: []string{"Service"}, Excluded: notRun, Compared: allLevels,
 		Doc:   "a server that a run needs beside it, see *Services*",
-		field: func(s *Study) any { return &s.Service }, finish: (*decoder).finishService,
+		field: func(s *Study) any { return &s.Service }, finish: finishService,
 	},
 	{
 		Path: "service.start", Required: true, Doc: "the command that starts it",
 		field: func(s *Study) any { return &s.Service.Start },
 	},
 	{
-		Path: "service.ready", Doc: "when it can be used; all that is named must hold",
-		field: func(s *Study) any { return &s.Service.Ready }, finish: (*decoder).finishReady,
+		Path: "service.ready", Doc: "when it is ready; all of these must hold",
+		field: func(s *Study) any { return &s.Service.Ready }, finish: finishReady,
 	},
 	{
 		Path: "service.ready.command", Doc: "a command that succeeds then",
@@ -158,7 +158,7 @@ var programKeys = []Key{
 	},
 }
 
-// spaceKeys are the keys of what is varied, and of what is good.
+// spaceKeys are the keys of the parameters, the objective and the limits.
 var spaceKeys = []Key{
 	{
 		Path: "parameters", Doc: "see *Parameters*; the order is kept",
@@ -179,7 +179,7 @@ var spaceKeys = []Key{
 	},
 	{
 		Path: "level", Doc: "runs that are cheaper, see *Levels*",
-		field: func(s *Study) any { return &s.Level }, finish: (*decoder).finishLevel,
+		field: func(s *Study) any { return &s.Level }, finish: finishLevel,
 	},
 	{
 		Path: "level.parameter", Required: true, Doc: "the parameter that decides how much a run costs",
@@ -197,7 +197,7 @@ var spaceKeys = []Key{
 		Path: "metrics", Excluded: OnLine, Compared: benchmarkLevel, Doc: "see *Metrics*, and for a list *Asked*",
 		field: func(s *Study) any { return &s.Metrics }, form: metricsForm,
 	},
-	{Path: "progress", Doc: "a metric that a run reports while it goes on, see *Metrics*", form: progressForm},
+	{Path: "progress", Doc: "a metric that a run reports before its end, see *Metrics*", form: progressForm},
 }
 
 // searchKeys are the keys of how a study searches, and when it ends.
@@ -232,20 +232,38 @@ var searchKeys = []Key{
 	},
 	{
 		Path: "stop.gain", Flag: "gain", Free: true,
-		Doc:   "ends the study when as much again is expected to bring less, see *Gain*",
-		Help:  "end when as much again is expected to bring less than this `share`, such as 1%; none goes on",
+		Doc:   "ends the study when doubling the runs is expected to gain less, see *Gain*",
+		Help:  "end when doubling the runs is expected to gain less than this `share`, such as 1%; none: no such end",
 		field: func(s *Study) any { return &s.Stop.Gain }, form: gainForm,
 	},
 	{Path: "repeat", Doc: "runs of a configuration", field: func(s *Study) any { return &s.Repeat }},
 	{
 		Path: "repeat.runs", Flag: "repeat", Short: true, Doc: "how many; 1 if absent",
-		Help:  "runs of each configuration: a number, or auto for as many as it takes to order them (default 1)",
+		Help:  "runs of each configuration: a number, or auto for as many as their order needs (default 1)",
 		field: func(s *Study) any { return &s.Repeat.Runs }, form: runsForm,
 	},
 	{
 		Path: "repeat.estimator", Flag: "estimator", Words: estimators, Doc: "the one value that they are reduced to",
-		Help:  "what repeated runs are reduced to: min, median or mean (default min)",
+		Help:  "the value of repeated runs: min, median or mean (default min)",
 		field: func(s *Study) any { return &s.Repeat.Estimator },
+	},
+	{
+		Path: "check", Free: true, Excluded: External | OnLine,
+		Doc:   "pairs of runs at the end, which compare the best configuration with the first one; see *Check*",
+		field: func(s *Study) any { return &s.Pairs },
+	},
+	{
+		Path: "check.pairs", Flag: "check", Short: true,
+		Doc: "how many: `auto`, which is meant if absent, for as many as it takes to show a difference; an exact number; " +
+			"`none` for neither pairs nor repeated runs of the leaders",
+		Help: "pairs of runs at the end that compare the best with the first configuration: auto for as many as it takes " +
+			"to " +
+			"show a difference (within a fifth of the time budget), a number, or none (default auto)",
+		field: func(s *Study) any { return &s.Pairs.Runs }, form: pairsForm,
+	},
+	{
+		Path: "check.share", Doc: "the largest part of the time budget that is kept back for them; `20%` if absent",
+		field: func(s *Study) any { return &s.Pairs.Share }, form: shareForm,
 	},
 	{
 		Path: "prior", Doc: "earlier studies that help, see *Prior*; `none` if absent",

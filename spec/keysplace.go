@@ -4,9 +4,9 @@ package spec
 var placeKeys = []Key{
 	{
 		Path: "place", Free: true, Excluded: External,
-		Doc:    "what makes the runs",
+		Doc:    "the place of the runs",
 		field:  func(s *Study) any { return &s.Placement },
-		finish: (*decoder).finishPlace,
+		finish: finishPlace,
 	},
 	{
 		Path: "place.on", Short: true,
@@ -28,8 +28,8 @@ var placeKeys = []Key{
 	},
 	{
 		Path: "place.target",
-		Doc: "with `class: any`, the class that the answer is for: that of the first trial that ends if " +
-			"absent (see [server.md](../server.md))",
+		Doc: "with `class: any`, the class that the answer is for; if absent, the class of the first trial " +
+			"that ends (see [server.md](../server.md))",
 		field: func(s *Study) any { return &s.Placement.Target },
 	},
 	{
@@ -71,7 +71,7 @@ var placeKeys = []Key{
 		field: func(s *Study) any { return &s.Placement.Batch.Setup },
 	},
 	{
-		Path: "place.time", Doc: "longest time of each job; `auto` is what the stopping rule says",
+		Path: "place.time", Doc: "longest time of each job; `auto` is the limit of the stopping rule",
 		field: func(s *Study) any { return &s.Placement.Batch.Time }, form: form{read: readPlaceTime},
 	},
 	{
@@ -97,7 +97,7 @@ var placeKeys = []Key{
 		field: func(s *Study) any { return &s.Workbench.Mount },
 	},
 	{
-		Path: "workbench.traces", Doc: "levels that vary while a run goes on, see *Traces*",
+		Path: "workbench.traces", Doc: "levels that vary during a run, see *Traces*",
 		field: func(s *Study) any { return &s.Workbench.Traces }, form: tracesForm,
 	},
 	{
@@ -114,7 +114,7 @@ var recordKeys = []Key{
 		field:   func(s *Study) any { return &s.Staged },
 		differs: func(a, b *Study) []string { return a.Staged.diff(b.Staged) },
 	},
-	// Nothing of an external study is executed here, but what others execute follows from it.
+	// An external study executes nothing here, but its clients execute the configurations it proposes.
 	{
 		Path: "asked", stored: true, Executes: true,
 		Doc:     "an external study",
@@ -123,4 +123,4 @@ var recordKeys = []Key{
 	},
 }
 
-func same(_, _ *Study) []string { return nil } // the mode says it
+func same(_, _ *Study) []string { return nil } // the mode covers it

@@ -17,13 +17,13 @@ type Level struct {
 // On reports whether there are levels.
 func (l Level) On() bool { return l.Parameter != "" }
 
-// goalLevel returns the level of the goal; nil if there is none. The study must have been checked.
+// goalLevel returns the level of the goal; nil without one. The study must have been checked.
 func (s *Study) goalLevel() *assay.Level {
 	i := slices.IndexFunc(s.Params, func(p Param) bool { return p.Name == s.Level.Parameter })
 	if !s.Level.On() || i < 0 {
 		return nil
 	}
-	p := s.params()[i]
+	p := s.Parameters()[i]
 	x, err := p.Parse(s.Level.Full)
 	if err != nil {
 		return nil
@@ -31,7 +31,7 @@ func (s *Study) goalLevel() *assay.Level {
 	return &assay.Level{Param: i, Full: x, Name: p.Name, Text: p.Text(x)}
 }
 
-// level checks that the level is one, and what cannot be had beside it.
+// level checks the level, and the settings that exclude levels.
 func (c *checker) level() {
 	s := c.study
 	if !s.Level.On() {
@@ -40,12 +40,10 @@ func (c *checker) level() {
 	bad := func(path, format string, args ...any) {
 		c.add(path, "", "level", 0, format, args...)
 	}
-	var names []string
-	for _, p := range s.params() {
-		names = append(names, p.Name)
-	}
+	params := s.Parameters()
+	names := namesOf(params)
 	if i := slices.Index(names, s.Level.Parameter); i >= 0 {
-		c.levelOf(s.Params[i], s.params()[i], bad)
+		c.levelOf(s.Params[i], params[i], bad)
 	} else if s.resolved() {
 		if near := expr.Nearest(s.Level.Parameter, names); near != "" {
 			bad("level.parameter", "no parameter %s (did you mean %s?)", clip(s.Level.Parameter), near)
@@ -57,17 +55,17 @@ func (c *checker) level() {
 		bad("objective[1]", "levels are for one objective: take level away, or make a limit of the others without it")
 	}
 	if len(s.SubjectTo) > 0 {
-		bad("subject_to[0]", "a run at a lower level does not say whether a limit holds at the full one: "+
-			"take level or the limits away")
+		bad("subject_to[0]", "a run at a lower level does not show whether a limit holds at the full one: "+
+			"remove level or the limits")
 	}
 	if s.Prior.On() {
 		bad("prior", "earlier studies do not help one with levels")
 	}
 	if s.Repeat.Auto {
-		bad("repeat", "auto compares runs of several levels: with level, say how many runs")
+		bad("repeat", "auto compares runs of several levels: with level, give the number of runs")
 	}
 	if s.Stop.Gain > 0 {
-		bad("stop.gain", "what going on would bring was not found out for studies with levels: end them by a budget")
+		bad("stop.gain", "the further gain is not estimated for studies with levels: end them by a budget")
 	}
 	if s.Workbench != nil || s.Search.Name == "nimo" {
 		bad("level", "a cost model is learned at one level")
@@ -77,7 +75,7 @@ func (c *checker) level() {
 	}
 }
 
-// levelOf checks the parameter of the level. p is what it is to the space.
+// levelOf checks the parameter of the level. p is its form in the space.
 func (c *checker) levelOf(said Param, p assay.Param, bad func(path, format string, args ...any)) {
 	full, err := p.Parse(c.study.Level.Full)
 	numbers := p.Numeric()

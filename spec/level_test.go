@@ -48,15 +48,15 @@ func TestLevelFlaws(t *testing.T) {
 		},
 		{
 			"level: {parameter: n, full: 100}\nsubject_to: [max_rss < 5]\n",
-			"a run at a lower level does not say whether a limit holds at the full one",
+			"a run at a lower level does not show whether a limit holds at the full one",
 		},
 		{"level: {parameter: n, full: 100}\nobjective: {minimize: [elapsed, cpu]}\n", "levels are for one objective"},
 		{
 			"level: {parameter: n, full: 100}\nstop: {gain: 1%}\n",
-			"what going on would bring was not found out for studies with levels",
+			"the further gain is not estimated for studies with levels",
 		},
 		{"level: {parameter: n, full: 100}\nprior: auto\n", "earlier studies do not help one with levels"},
-		{"level: {parameter: n, full: 100}\nrepeat: auto\n", "with level, say how many runs"},
+		{"level: {parameter: n, full: 100}\nrepeat: auto\n", "with level, give the number of runs"},
 	} {
 		_, _, err := Parse("s.yaml", []byte("command: [p, '{n}', '{k}']\nparameters: {n: [1, 10, 100], k: [x, y]}\n"+c.more),
 			nil)

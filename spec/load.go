@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 )
 
 // Load reads the study file at path; see [Parse].
@@ -33,8 +32,7 @@ func readStudyFile(path string) ([]byte, error) {
 	return data, nil
 }
 
-// readFile reads a file of at most MaxFile bytes, and no more than that of an
-// endless one.
+// readFile reads a file of at most MaxFile bytes. It reads no more of an endless file.
 func readFile(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -57,25 +55,19 @@ func readFile(path string) ([]byte, error) {
 	return data, err
 }
 
-// Parse reads the content of a study file. name is its path: messages begin
-// with it, and the relative paths of dir and replay.file start at its
-// directory. edit, which may be nil, changes what the file says before it is
-// checked as a whole: it is the place for command-line flags. Its error is
-// returned as it is, if the file has no flaw.
+// Parse reads the content of a study file. name is its path: messages begin with it, and the relative paths of dir
+// and replay.file start at its directory. edit, which may be nil, changes the study before it is checked as a whole:
+// it is the place for command-line flags. Its error is returned unchanged if the file has no flaw.
 //
-// Parse returns warnings, one line each, with the study. The error is an
-// [*Error] with every flaw that was found.
+// Parse returns warnings, one line each, with the study. The error is an [*Error] with every flaw that was found.
 func Parse(name string, data []byte, edit func(*Study) error) (*Study, []string, error) {
-	d := &decoder{name: name, places: map[string]place{}}
-	s := &Study{Version: Version, file: name, places: d.places}
-	root := d.document(data)
-	if root != nil {
-		d.lines = strings.Split(string(data), "\n")
-		d.study(root, s)
-	}
+	d, root := decode(name, data)
 	if root == nil {
 		return nil, nil, newError(d.flaws)
 	}
+	s := &Study{Version: Version, file: name, places: d.places}
+	d.mapping(root, "the study", readersOf(d, s, ""), nil)
+	finishStudy(d, root, s)
 	if edit != nil {
 		if err := edit(s); err != nil && len(d.flaws) == 0 {
 			return nil, nil, err

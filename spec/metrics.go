@@ -5,9 +5,9 @@ import "slices"
 // A BuiltinMetric is a metric that runs have without being asked.
 type BuiltinMetric struct {
 	Name, Unit string
-	// Text says what it is, for people.
+	// Text describes the metric for people.
 	Text string
-	// Of says which runs have it; "" is all.
+	// Of names the runs that have it; "" is all.
 	Of string
 }
 
@@ -18,9 +18,9 @@ var builtin = []BuiltinMetric{
 	{"system", "s", "processor time of the whole tree of processes, in the kernel", ""},
 	{"cpu", "s", "`user` and `system` together", ""},
 	{"max_rss", "B", "the largest resident set of any one process of the tree", ""},
-	{"read_bytes", "B", "read from disks; what the page cache serves is not counted", ""},
+	{"read_bytes", "B", "read from disks; reads from the page cache are not counted", ""},
 	{"write_bytes", "B", "written to disks", ""},
-	{"energy", "J", "of the whole machine meanwhile, where it has a meter that can be read (RAPL)", ""},
+	{"energy", "J", "of the whole machine during the run, if its meter can be read (RAPL)", ""},
 	{"power", "W", "`energy` divided by `elapsed`", ""},
 	{"exit_code", "", "of the main process; 128+n if signal n ended it", ""},
 	{"voluntary_switches", "", "how often a process waited, and another one had the processor", ""},
@@ -30,7 +30,7 @@ var builtin = []BuiltinMetric{
 // ofBatch are the metrics that jobs of a batch system have as well.
 var ofBatch = []BuiltinMetric{
 	{
-		"cpu_hours", "h", "processors that the job asked for, times the hours that it had them",
+		"cpu_hours", "h", "processors that the job requested, times its hours",
 		"jobs of a batch system with `cpus`",
 	},
 }
@@ -42,7 +42,7 @@ var ofService = []BuiltinMetric{
 	{"service_rss", "B", "the largest resident set of any one process of the service", "runs beside a `service`"},
 }
 
-// BuiltinMetrics returns all of them, those of every run first.
+// BuiltinMetrics returns all of them; the metrics that every run has are first.
 func BuiltinMetrics() []BuiltinMetric { return slices.Concat(builtin, ofBatch, ofService) }
 
 func isBuiltin(metric string) bool {

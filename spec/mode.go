@@ -1,10 +1,11 @@
 package spec
 
 import (
+	"cmp"
 	"slices"
 )
 
-// A Mode is what the trials of a study are.
+// A Mode is the kind of the trials of a study.
 type Mode string
 
 // The modes of a study.
@@ -12,10 +13,10 @@ const (
 	ModeCommand Mode = "command" // runs of a command
 	ModeTable   Mode = "table"   // runs on record, replayed
 	ModeOnline  Mode = "on-line" // iterations of a program that runs already
-	ModeAsked   Mode = "asked"   // runs that somebody else makes, who asks and tells
+	ModeAsked   Mode = "asked"   // runs of an external study: its clients ask and report
 )
 
-// Mode returns what the trials of the study are.
+// Mode returns the kind of the trials of the study.
 func (s *Study) Mode() Mode {
 	switch {
 	case s.Online:
@@ -28,8 +29,8 @@ func (s *Study) Mode() Mode {
 	return ModeCommand
 }
 
-// SetOnline makes it a study that is tuned on line. What it says of how to run a
-// program is dropped: the command, its environment, hooks and metrics.
+// SetOnline makes it a study that is tuned on line. It drops the settings of how to run a program: the command, its
+// environment, hooks and metrics.
 func (s *Study) SetOnline() {
 	s.Online = true
 	s.drop(OnLine)
@@ -37,7 +38,7 @@ func (s *Study) SetOnline() {
 
 // readOnline recognises the stored form that an on-line study had before there was
 // a mode: the command on-line {a} {b}, with every parameter in its place.
-func (s *Study) readOnline() {
+func readOnline(s *Study) {
 	command := []string{string(ModeOnline)}
 	for _, p := range s.Params {
 		command = append(command, "{"+p.Name+"}")
@@ -55,20 +56,20 @@ func (c *checker) online() {
 	}
 	if m := s.Objective; m.Maximize || m.Metric != "" && m.Metric != "elapsed" || len(s.Others) > 0 ||
 		len(s.SubjectTo) > 0 || s.Replay != nil {
-		c.add("", "", "", 0, "on line, what the ranks report is minimized: no other objective, no limits, no replay")
+		c.add("", "", "", 0, "on line, the metric of the ranks is minimized: no other objective, no limits, no replay")
 	}
 }
 
-// A Placement says where the runs of a study are made. It is no part of what the
-// study is: see [Study.Identity].
+// A Placement defines where the runs of a study are made. It is not part of the study's identity: see
+// [Study.Identity].
 type Placement struct {
 	On string `json:"on,omitempty"` // the name of a runner; "" means the study's own choice
-	// Class is the class of machines: "same" for that of the first one, "any", or a class; "" means same.
+	// Class is the class of machines: "same" for the class of the first machine, "any", or a class; "" means same.
 	Class string `json:"class,omitempty"`
-	// Target is the class of machines that the answer is for, with the class any; "" means that of the
-	// first trial that ends.
+	// Target is, with the class any, the class of machines that the answer is for; "" means the class of the first trial
+	// that ends.
 	Target string `json:"target,omitempty"`
-	// Batch is what is asked of a batch system.
+	// Batch is the request to a batch system.
 	Batch Batch `json:"batch,omitzero"`
 }
 
@@ -77,3 +78,15 @@ const Anywhere = "any"
 
 // Fleet is the name of the runner that has the workers of a server make the runs.
 const Fleet = "fleet"
+
+// OwnCommand is the name of the application of a study with a command of its own.
+const OwnCommand = "command"
+
+// Application returns the application that makes the runs of the study: OwnCommand if the study has a command of its
+// own, "" for an external study.
+func (s *Study) Application() string {
+	if s.Asked {
+		return ""
+	}
+	return cmp.Or(s.App, OwnCommand)
+}

@@ -10,12 +10,12 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// MaxObjectives is how many objectives a study may have. Of more, most trials would be beaten by none in all.
+// MaxObjectives is the most objectives of a study. With more of them, most trials would be on the Pareto front.
 const MaxObjectives = 3
 
-// objectives reads {minimize: METRIC}, {minimize: [METRIC, METRIC], maximize: METRIC}, or a list of
-// such. An element of a list of metrics may say itself which way is better.
-func (d *decoder) objectives(n *yaml.Node) (first Objective, others []Objective) {
+// readObjectives reads {minimize: METRIC}, {minimize: [METRIC, METRIC], maximize: METRIC}, or a list of such mappings.
+// An element of a list of metrics may have its own direction.
+func readObjectives(d *decoder, n *yaml.Node) (first Objective, others []Objective) {
 	var all []Objective
 	before := len(d.flaws)
 	add := func(maximize bool, n *yaml.Node) {
@@ -96,7 +96,7 @@ func (s *Study) Objectives() []Objective {
 	return append([]Objective{first}, s.Others...)
 }
 
-// objectives checks that the objectives are metrics that exist, and what cannot be had of several.
+// objectives checks that the objectives are metrics that exist, and the settings that exclude several objectives.
 func (c *checker) objectives(known []string) {
 	s := c.study
 	all := s.Objectives()
@@ -118,32 +118,32 @@ func (c *checker) objectives(known []string) {
 	}
 	if s.Budget.Target != nil {
 		c.add("budget.target", "", "target", 0,
-			"there is no target of several objectives: use a limit, subject_to, or a budget")
+			"several objectives have no target: use a limit, subject_to, or a budget")
 	}
 	if s.Prior.On() {
 		c.add("prior", "", "prior", 0, "earlier studies do not help one with several objectives")
 	}
 	if s.Placement.Class == Anywhere {
 		c.add("place.class", "", "place", 0,
-			"class: any is for one objective: what machines of several classes measure makes no common front")
+			"class: any is for one objective: measurements of several machine classes have no common Pareto front")
 	}
 	if s.Repeat.Auto {
 		c.add("repeat", "", "repeat", 0,
-			"auto compares by one objective: of several, say how many runs, or leave them to the end of the study")
+			"auto compares by one objective: with several, give the number of runs, or leave them to the end of the study")
 	}
 	if s.Workbench != nil || s.Search.Name == "nimo" {
 		c.add("objective[1]", all[1].Metric, "objective", 0, "a cost model is learned of one objective")
 	}
 }
 
-// limited says which objective a limit is on, if there are several.
+// limited names the objective that a limit is on, if there are several.
 func (c *checker) limited(path, text, where string, names []string) {
 	if len(c.study.Others) == 0 {
 		return
 	}
 	for _, o := range c.study.Objectives() {
 		if slices.Contains(names, o.Metric) {
-			c.add(path, text, where, 0, "%s is an objective: the front says what each value of it costs, "+
+			c.add(path, text, where, 0, "%s is an objective: the Pareto front shows the cost of each value, "+
 				"so that it needs no limit", clip(o.Metric))
 			return
 		}

@@ -83,15 +83,13 @@ func (p Param) text() string {
 
 // Parameters returns the parameters in the words of the root package, with their conditions, but
 // for one that cannot be read.
-func (s *Study) Parameters() []assay.Param { return s.params() }
-
-func (s *Study) params() []assay.Param {
+func (s *Study) Parameters() []assay.Param {
 	out := make([]assay.Param, len(s.Params))
 	for i, p := range s.Params {
 		out[i] = p.Param()
-		if slices.ContainsFunc(p.Values, func(v string) bool { return s.traced(p, v) }) {
+		if slices.ContainsFunc(p.Values, func(v string) bool { return s.Workbench.traced(p.Name, v) }) {
 			for _, v := range p.Values {
-				x, _ := s.levelOf(p, v) // checked
+				x, _ := s.Workbench.level(p.Name, v) // checked
 				out[i].Numbers = append(out[i].Numbers, x)
 			}
 		}
@@ -110,7 +108,16 @@ func (s *Study) params() []assay.Param {
 	return out
 }
 
-// nameFlaw returns what is wrong with the name of a parameter or metric, or "".
+// namesOf returns the names of parameters.
+func namesOf(params []assay.Param) []string {
+	names := make([]string, len(params))
+	for i, p := range params {
+		names[i] = p.Name
+	}
+	return names
+}
+
+// nameFlaw returns the reason why a parameter or metric cannot have the name, or "".
 func nameFlaw(name string) string {
 	switch {
 	case name == "":
@@ -130,8 +137,7 @@ func nameFlaw(name string) string {
 // A flawAt is a flaw of a parameter and the key at fault, "" if it is the whole.
 type flawAt struct{ key, message string }
 
-// flaw returns what is wrong with a parameter. Nothing is required of what a
-// table will fill in.
+// flaw returns the flaw of a parameter, if any. Fields that a table will fill in may be empty.
 func (p Param) flaw(fromTable bool) (flawAt, bool) {
 	if m := nameFlaw(p.Name); m != "" {
 		return flawAt{"", m}, true
@@ -143,7 +149,7 @@ func (p Param) flaw(fromTable bool) (flawAt, bool) {
 	case "ordinal", "categorical", "bool", "permutation":
 		f = p.listFlaw(fromTable)
 	default:
-		f = flawAt{"type", "type " + clip(p.Type) + " is none of " + strings.Join(kindNames(), ", ")}
+		f = flawAt{"type", "type " + clip(p.Type) + " is not one of " + strings.Join(kindNames(), ", ")}
 	}
 	if f.message != "" {
 		return f, true
@@ -151,7 +157,7 @@ func (p Param) flaw(fromTable bool) (flawAt, bool) {
 	return p.defaultFlaw(fromTable)
 }
 
-// rangeFlaw returns what is wrong with a parameter that has bounds; no message if nothing is.
+// rangeFlaw returns the flaw of a parameter that has bounds; the message is "" without one.
 func (p Param) rangeFlaw(fromTable bool) flawAt {
 	number := assay.FormatNumber
 	switch {
@@ -174,13 +180,13 @@ func (p Param) rangeFlaw(fromTable bool) flawAt {
 			return flawAt{b.key, b.key + " of an int is a whole number, not " + number(b.x)}
 		}
 		if math.Abs(b.x) > 1<<53 {
-			return flawAt{b.key, b.key + " " + number(b.x) + " is beyond ±2^53, where whole numbers cannot be told apart"}
+			return flawAt{b.key, b.key + " " + number(b.x) + " is beyond ±2^53, where whole numbers are not exact"}
 		}
 	}
 	return flawAt{}
 }
 
-// listFlaw returns what is wrong with a parameter that has values; no message if nothing is.
+// listFlaw returns the flaw of a parameter that has values; the message is "" without one.
 func (p Param) listFlaw(fromTable bool) flawAt {
 	switch {
 	case p.Log || p.Step != 0 || p.Min != 0 || p.Max != 0:
@@ -197,7 +203,7 @@ func (p Param) listFlaw(fromTable bool) flawAt {
 	return p.valuesFlaw()
 }
 
-// valuesFlaw returns what is wrong with the values one by one; no message if nothing is.
+// valuesFlaw returns the first flaw of the single values; the message is "" without one.
 func (p Param) valuesFlaw() flawAt {
 	seen := make(map[string]bool, len(p.Values))
 	for _, v := range p.Values {
@@ -212,7 +218,7 @@ func (p Param) valuesFlaw() flawAt {
 	return flawAt{}
 }
 
-// memberFlaw returns what is wrong with one of the values, or "".
+// memberFlaw returns the flaw of one of the values, or "".
 func (p Param) memberFlaw(v string) string {
 	switch {
 	case strings.ContainsRune(v, 0):
@@ -236,8 +242,8 @@ func (p Param) defaultFlaw(fromTable bool) (flawAt, bool) {
 // offWords are the values that mean "not at all" in a template.
 var offWords = []string{"off", "false", "no", "none", "default", ""}
 
-// isOff reports whether a value says that something is off. For a switch, that
-// is its first value whatever it is called; what is not in force is off.
+// isOff reports whether a value means that something is off. For a switch it is the first value, under any name; an
+// inactive parameter is off.
 func isOff(params []assay.Param, c assay.Config, i int) bool {
 	if !assay.Active(params, c, i) {
 		return true
@@ -266,8 +272,8 @@ func switchValues(a, b string) (values []string, ok bool) {
 	return nil, false
 }
 
-// typeOf returns the type of a list of values that does not say its type: bool
-// for a pair of on and off, ordinal for numbers, else categorical.
+// typeOf returns the type of a list of values without a type: bool for a pair of on and off, ordinal for numbers,
+// else categorical.
 func typeOf(values []string) (typ string, ordered []string) {
 	if len(values) == 2 {
 		if v, ok := switchValues(values[0], values[1]); ok {

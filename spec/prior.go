@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// A Prior says which earlier studies help to search. The zero value means none.
+// A Prior names the earlier studies for a warm start. The zero value means none.
 type Prior struct {
 	// Auto takes every study on record that has the same parameters and the same
 	// objective, and that ran the same program or replayed a table.
 	Auto    bool     `json:"auto,omitempty"`
-	Studies []string `json:"studies,omitempty"` // those of these names
+	Studies []string `json:"studies,omitempty"` // studies with these names
 	// Alpha is the aggressiveness of the pruning, in (0, 1); 0 means automatic.
 	Alpha float64 `json:"alpha,omitempty"`
 	// Threshold is the least correlation of a study that prunes, in (0, 1); 0
@@ -22,8 +22,8 @@ type Prior struct {
 	Rule string `json:"rule,omitempty"`
 	// Surrogate continues both studies where they are compared; "" is the rule's own.
 	Surrogate string `json:"surrogate,omitempty"`
-	// Resolved are the studies that were found when the study began: what its
-	// search is repeated with. It is not part of what the user says.
+	// Resolved are the studies that were found when the study began; a resumed search uses the same ones. It is not part
+	// of the user's input.
 	Resolved []PriorStudy `json:"resolved,omitempty"`
 }
 
@@ -61,7 +61,7 @@ func PriorRules() []string { return []string{"guarded", "published"} }
 // PriorSurrogates returns the words of prior.surrogate.
 func PriorSurrogates() []string { return []string{"knn", "linear", "cubic", "spline"} }
 
-// prior checks what was said of earlier studies.
+// prior checks the settings of earlier studies.
 func (c *checker) prior() {
 	p := c.study.Prior
 	if !c.study.resolved() {

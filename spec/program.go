@@ -9,8 +9,7 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// A Program turns configurations into what is run. It is immutable and safe
-// for concurrent use.
+// A Program turns configurations into commands and their environment. It is immutable and safe for concurrent use.
 type Program struct {
 	params  []assay.Param
 	shell   bool
@@ -60,77 +59,82 @@ func (s *Study) Program() (*Program, error) {
 	if len(s.Command) == 0 && s.App == "" {
 		return nil, fmt.Errorf("the study has no command")
 	}
-	params := s.params()
-	names := make([]string, len(params))
-	for i, p := range params {
-		names[i] = p.Name
+	t := newTemplates(s)
+	p := &Program{
+		params: t.params, shell: s.Shell, prepare: t.hook(s.Prepare), cleanup: t.hook(s.Cleanup), verify: t.hook(s.Verify),
+		metrics: t.metrics(), service: t.service(), files: t.files(), vars: variables(t.params), anyVars: s.exports(),
+		setup: setupTemplate{t.hook(s.Setup.Hook), t.setupUses(), s.Setup.Inputs, s.Setup.Timeout, s.Setup.Parallel},
 	}
-	var failed, err error
-	parse := func(texts ...string) []Template {
-		var out []Template
-		for _, t := range texts {
-			tmpl, err := parseTemplate(t, names, s.own())
-			failed = cmp.Or(failed, err)
-			out = append(out, tmpl)
-		}
-		return out
-	}
-	hook := func(h Hook) hookTemplate {
-		if h.Shell {
-			return hookTemplate{script: h.Argv[0]}
-		}
-		return hookTemplate{argv: parse(h.Argv...)}
-	}
-	p := &Program{params: params, shell: s.Shell, prepare: hook(s.Prepare), cleanup: hook(s.Cleanup)}
 	if s.Shell {
 		p.script = s.Command[0]
 	} else if s.App == "" {
-		p.argv = parse(s.Command...)
+		p.argv = t.parse(s.Command...)
 	}
 	for name, value := range s.Env {
-		p.env = append(p.env, envTemplate{name, parse(value)[0]})
+		p.env = append(p.env, envTemplate{name, t.parse(value)[0]})
 	}
 	slices.SortFunc(p.env, func(a, b envTemplate) int { return cmp.Compare(a.name, b.name) })
-	p.anyVars = s.exports()
-	if p.metrics, err = s.metricTemplates(parse); err != nil {
-		return nil, err
-	}
-	p.vars = variables(params)
-	p.service = s.serviceTemplate(hook, parse)
-	p.verify = hook(s.Verify)
-	if p.files, err = s.fileTemplates(names); err != nil {
-		return nil, err
-	}
-	p.setup = setupTemplate{hook(s.Setup.Hook), s.setupUses(names), s.Setup.Inputs, s.Setup.Timeout, s.Setup.Parallel}
 	if w := s.Workbench; w != nil && !w.Passive {
 		p.dataVaries = w.varies()
-		if p.data, err = parseTemplate(w.Data, names, s.folder()); err != nil {
-			return nil, err
-		}
+		p.data = t.inFolder(w.Data)
 	}
-	if failed != nil {
-		return nil, failed
+	if t.failed != nil {
+		return nil, t.failed
 	}
 	return p, nil
 }
 
-// metricTemplates returns the templates of the sources of metrics.
-func (s *Study) metricTemplates(parse func(...string) []Template) (out []metricTemplate, err error) {
-	for _, m := range s.Metrics {
-		source, err := assay.ParseMetricSource(m.Name, m.Source)
-		if err != nil {
-			return nil, err
-		}
-		source.Poll, source.Curve = m.Poll, m.Poll == progressPoll
-		files := parse(source.File, source.Pointer)
-		out = append(out, metricTemplate{source, files[0], files[1]})
-	}
-	return out, nil
+// templates reads the texts of a study as templates of its parameters.
+type templates struct {
+	study  *Study
+	params []assay.Param
+	names  []string // of params
+	failed error    // the first
 }
 
-// exports reports whether the parameters are environment variables of what the study
-// runs. A command that is a list and alone is not given them: no name of a parameter can
-// then be that of a variable which means something to it.
+func newTemplates(s *Study) *templates {
+	params := s.Parameters()
+	return &templates{study: s, params: params, names: namesOf(params)}
+}
+
+// parse reads texts that may name the slot of the run.
+func (t *templates) parse(texts ...string) (out []Template) {
+	for _, text := range texts {
+		one, err := parseTemplate(text, t.names, t.study.own())
+		t.failed = cmp.Or(t.failed, err)
+		out = append(out, one)
+	}
+	return out
+}
+
+// inFolder reads a text that is the same in all slots.
+func (t *templates) inFolder(text string) Template {
+	one, err := parseTemplate(text, t.names, t.study.folder())
+	t.failed = cmp.Or(t.failed, err)
+	return one
+}
+
+func (t *templates) hook(h Hook) hookTemplate {
+	if h.Shell {
+		return hookTemplate{script: h.Argv[0]}
+	}
+	return hookTemplate{argv: t.parse(h.Argv...)}
+}
+
+// metrics returns the templates of the sources of metrics.
+func (t *templates) metrics() (out []metricTemplate) {
+	for _, m := range t.study.Metrics {
+		source, err := assay.ParseMetricSource(m.Name, m.Source)
+		t.failed = cmp.Or(t.failed, err)
+		source.Poll, source.Curve = m.Poll, m.Poll == progressPoll
+		files := t.parse(source.File, source.Pointer)
+		out = append(out, metricTemplate{source, files[0], files[1]})
+	}
+	return out
+}
+
+// exports reports whether the commands of the study get the parameters as environment variables. A single command
+// that is a list does not: so no parameter can have the name of a variable with a meaning to it.
 func (s *Study) exports() bool {
 	return s.Shell || s.Service != nil ||
 		len(s.Prepare.Argv) > 0 || len(s.Cleanup.Argv) > 0 || len(s.Verify.Argv) > 0 ||
@@ -165,10 +169,9 @@ func (p *Program) expand(templates []Template, c assay.Config) []string {
 	return out
 }
 
-// Env returns the environment of the command as "NAME=value": the variables of
-// the study in order of their names, before them those of [Program.ParamEnv] if
-// the study has anything beside a command that is a list: a shell line, a hook, a
-// metric that is a command.
+// Env returns the environment of the command as "NAME=value": the variables of the study in order of their names. The
+// variables of [Program.ParamEnv] precede them if the study has more than a command that is a list: a shell line, a
+// hook, a metric that is a command.
 func (p *Program) Env(c assay.Config) []string {
 	var out []string
 	if p.setup.argv != nil || p.setup.script != "" {
@@ -180,10 +183,9 @@ func (p *Program) Env(c assay.Config) []string {
 	return append(out, p.ownEnv(c)...)
 }
 
-// ParamEnv returns the parameters as environment variables, "NAME=value":
-// under their names in upper case, and as they are written where that is
-// another name. Characters that a shell does not take in a name are written _. What is not in
-// force is not set.
+// ParamEnv returns the parameters as environment variables, "NAME=value": under their names in upper case, and as
+// written if that is another name. Characters that a shell does not allow in a name become _. Inactive parameters are
+// not set.
 func (p *Program) ParamEnv(c assay.Config) []string {
 	out := make([]string, 0, len(p.vars))
 	for _, v := range p.vars {
@@ -237,7 +239,7 @@ func variables(params []assay.Param) []variable {
 	return out
 }
 
-// shellName replaces what a shell does not take in the name of a variable.
+// shellName replaces the characters that a shell does not allow in the name of a variable.
 func shellName(name string) string {
 	id := strings.Map(func(r rune) rune {
 		if r == '_' || r < 0x80 && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9') {
@@ -258,7 +260,7 @@ var reserved = []string{
 	"PS1", "PS2", "PS4", "CDPATH", "SHELLOPTS", "BASHOPTS", "HOSTNAME", "UID", "PPID", "OPTIND", "OPTARG",
 }
 
-// variableFlaw returns what is wrong with the parameters as variables, or "".
+// variableFlaw returns the flaw of the parameters as variables, or "".
 func variableFlaw(params []assay.Param) string {
 	owner := map[string]int{}
 	for _, v := range variables(params) {

@@ -6,25 +6,25 @@ import (
 	"strings"
 )
 
-// This file finds the parameters that reach nothing: varying them would be a study of noise.
-// What is certain is an error, what is doubtful a warning:
+// This file finds the parameters that reach nothing: varying them would be a study of noise. A certain case is an
+// error, a doubtful one a warning:
 //
-//   - a placeholder {name} reaches what it stands in;
+//   - a placeholder {name} reaches the text around it;
 //   - a shell line reaches the parameters whose variable it names, in any way;
-//   - a script, an interpreter or a build tool that has the parameters in its environment may
-//     read every one of them there, and nothing is said;
+//   - a script, an interpreter or a build tool with the parameters in its environment may
+//     read every one of them there: no error and no warning;
 //   - any other program may as well, which is a warning;
-//   - what the shell does itself, and the utilities below, read none.
+//   - the builtins of the shell and the utilities below read none.
 
-// A reach is what was found of where the parameters go.
+// A reach holds the places where the parameters go.
 type reach struct {
 	used   []bool // by parameter: it is named somewhere
 	reads  bool   // something that may well read the environment has it
 	doubts string // the first program that could, though it is no script; "" for none
 }
 
-// interpreters run what a user wrote, which may read any variable. A version at the end of
-// the name, as in python3.12, does not count.
+// interpreters run code of the user, which may read any variable. A version at the end of the name, as in python3.12,
+// does not count.
 var interpreters = []string{
 	".", "source", "eval", "sh", "bash", "dash", "ash", "zsh", "ksh", "fish", "python", "pypy", "perl", "ruby",
 	"node", "deno", "bun", "lua", "luajit", "Rscript", "R", "julia", "octave", "php", "tclsh", "java", "dotnet",
@@ -95,9 +95,8 @@ func hasWord(text, name string) bool {
 	}
 }
 
-// commands returns the words of a line for a shell that stand where a command does. It knows
-// no more of the grammar than that takes: a word that it takes for a command and is none at
-// worst turns an error into a warning.
+// commands returns the words of a shell line in the position of a command. It knows only as much of the grammar as
+// that needs: an argument mistaken for a command at worst turns an error into a warning.
 func commands(line string) []string {
 	l := &shellWords{line: line, expect: true}
 	for l.at < len(line) {

@@ -1,37 +1,23 @@
 package spec
 
 import (
-	"path/filepath"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
 )
 
-// study reads the keys of a study file into s.
-func (d *decoder) study(n *yaml.Node, s *Study) {
-	d.mapping(n, "the study", d.keys(s, ""), nil)
-	d.finish(n, s)
-}
-
-// finish makes the checks of shape that need more than one key.
-func (d *decoder) finish(n *yaml.Node, s *Study) {
-	if p, ok := d.places["command"]; ok && p.text != "" && !s.Shell {
-		d.flaws = append(d.flaws, Flaw{
-			File: d.name, Line: p.line, Column: p.column,
-			Message: "command: a list is needed, not a text: write " +
-				flowList(strings.Fields(p.text)) + ", or set shell: true to run it with sh -c",
-		})
+// finishStudy makes the checks of shape that need more than one key.
+func finishStudy(d *decoder, n *yaml.Node, s *Study) {
+	if text := d.places["command"].text; text != "" && !s.Shell {
+		d.failAt("command", "command: a list is needed, not a text: write %s, or set shell: true to run it with sh -c",
+			flowList(strings.Fields(text)))
 	}
 	if s.Shell && len(s.Command) > 1 {
-		p := d.places["command"]
-		d.flaws = append(d.flaws, Flaw{
-			File: d.name, Line: p.line, Column: p.column,
-			Message: "command: with shell: true the command is one text, not a list",
-		})
+		d.failAt("command", "command: with shell: true the command is one text, not a list")
 	}
 	if s.App != "" && s.Placement.On == "" {
-		s.Placement.On = Fleet // nobody else has applications
+		s.Placement.On = Fleet // only workers have applications
 	}
 	if s.App != "" && (s.Replay != nil || d.places["command"].line > 0) {
 		d.fail(n, "app: a study has one of app, command and replay")
@@ -40,22 +26,18 @@ func (d *decoder) finish(n *yaml.Node, s *Study) {
 		d.fail(n, "command and replay: a study has one of them")
 	}
 	if s.Replay == nil {
-		d.finishParams(s)
+		finishParams(d, s)
 	}
 }
 
 // finishParams gives bounds and values to parameters that need no table for them.
-func (d *decoder) finishParams(s *Study) {
+func finishParams(d *decoder, s *Study) {
 	for i, p := range s.Params {
-		at := d.places["parameters."+p.Name]
 		_, hasMin := d.places["parameters."+p.Name+".min"]
 		_, hasMax := d.places["parameters."+p.Name+".max"]
 		if (p.Type == "int" || p.Type == "real") && !(hasMin && hasMax) && len(p.Values) == 0 {
-			d.flaws = append(d.flaws, Flaw{
-				File: d.name, Line: at.line, Column: at.column,
-				Message: "parameter " + p.Name + ": " + p.Type + " needs min and max",
-			})
-			s.Params[i].Min, s.Params[i].Max = 1, 1 // said once
+			d.failAt("parameters."+p.Name, "parameter %s: %s needs min and max", p.Name, p.Type)
+			s.Params[i].Min, s.Params[i].Max = 1, 1 // reported once
 		}
 		if p.Type == "bool" && len(p.Values) == 0 {
 			s.Params[i].Values = []string{"false", "true"}
@@ -75,30 +57,7 @@ func flowList(words []string) string {
 	return "[" + strings.Join(quoted, ", ") + "]"
 }
 
-// string reads a text and remembers its place.
-func (d *decoder) string(path string, n *yaml.Node) string {
-	t, ok := d.text(n, path)
-	if ok {
-		d.mark(path, n)
-	}
-	return t
-}
-
-// directory reads a path that starts at the study file. It is absolute, so that
-// the study is the same one from wherever it is started.
-func (d *decoder) directory(key string, n *yaml.Node) string {
-	t := d.string(key, n)
-	if t == "" {
-		return ""
-	}
-	path, err := filepath.Abs(besides(d.name, t))
-	if err != nil {
-		d.fail(n, "%s: %v", key, err)
-	}
-	return path
-}
-
-func (d *decoder) command(n *yaml.Node, s *Study) {
+func readCommand(d *decoder, n *yaml.Node, s *Study) {
 	d.mark("command", n)
 	if follow(n).Kind != yaml.ScalarNode {
 		s.Command = d.texts("command", "argument", n)
@@ -120,22 +79,12 @@ func (d *decoder) command(n *yaml.Node, s *Study) {
 	}
 }
 
-func (d *decoder) env(n *yaml.Node) map[string]string {
-	env := map[string]string{}
-	d.pairs(n, "env", func(key, value *yaml.Node) {
-		if key.Value == "" || strings.ContainsAny(key.Value, "=\x00") {
-			d.fail(key, "env: %q is no name of a variable", clip(key.Value))
-			return
-		}
-		if t, ok := d.text(value, "env "+clip(key.Value)); ok {
-			d.mark("env."+key.Value, value)
-			env[key.Value] = t
-		}
-	})
-	return env
+// readEnv reads variables; its first argument begins the messages.
+func readEnv(d *decoder, what string, n *yaml.Node) map[string]string {
+	return d.variables(n, what, "env", "env", func(_ *yaml.Node, _, text string) (string, bool) { return text, true })
 }
 
-func (d *decoder) hook(path string, n *yaml.Node) Hook {
+func readHook(d *decoder, path string, n *yaml.Node) Hook {
 	if follow(n).Kind == yaml.ScalarNode {
 		if t, ok := d.text(n, path); ok && strings.TrimSpace(t) != "" {
 			d.mark(path+"[0]", n)

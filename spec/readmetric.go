@@ -10,11 +10,11 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// metrics reads the mapping of metrics in file order.
-func (d *decoder) metrics(n *yaml.Node) []Metric {
+// readMetrics reads the mapping of metrics in file order.
+func readMetrics(d *decoder, n *yaml.Node) []Metric {
 	var metrics []Metric
 	if follow(n).Kind == yaml.SequenceNode {
-		return d.toldNames(n)
+		return readToldNames(d, n)
 	}
 	d.pairs(n, "metrics", func(key, value *yaml.Node) {
 		m := Metric{Name: key.Value}
@@ -31,7 +31,7 @@ func (d *decoder) metrics(n *yaml.Node) []Metric {
 				m.Source = t
 			}
 		} else {
-			d.metricMapping(what, path, &m, value)
+			m.read(d, what, path, value)
 		}
 		if len(d.flaws) == before {
 			metrics = append(metrics, m)
@@ -40,7 +40,8 @@ func (d *decoder) metrics(n *yaml.Node) []Metric {
 	return metrics
 }
 
-func (d *decoder) metricMapping(what, path string, m *Metric, n *yaml.Node) {
+// read reads a metric that is a mapping.
+func (m *Metric) read(d *decoder, what, path string, n *yaml.Node) {
 	count := 0
 	fields := []field{
 		{"unit", func(n *yaml.Node) { m.Unit, _ = d.text(n, what+": unit") }},
@@ -76,7 +77,7 @@ func (d *decoder) metricMapping(what, path string, m *Metric, n *yaml.Node) {
 		d.mark(path, n)
 	}
 	if m.Grows && m.Poll == 0 && len(d.flaws) == before {
-		d.fail(n, "%s: grows: it is not looked at while a run goes on: poll says how often", what)
+		d.fail(n, "%s: grows: poll is needed: without it the metric is not read during a run", what)
 	}
 }
 
@@ -89,15 +90,15 @@ func sourceKinds() string {
 	return strings.Join(kinds, ", ")
 }
 
-// minPoll is the shortest time between two looks at a metric during a run: more often, looking would be
-// what is measured.
+// minPoll is the shortest time between two looks at a metric during a run: more frequent looks would dominate the
+// measurement.
 const minPoll = 10 * time.Millisecond
 
 // progressPoll is the Poll of the progress of a study: it is looked at with every observation.
 const progressPoll = 1 * time.Nanosecond
 
-// progress reads {metric, source, unit, grows}: a metric that is looked at with every observation.
-func (d *decoder) progress(n *yaml.Node) (m Metric) {
+// readProgress reads {metric, source, unit, grows}: a metric that is looked at with every observation.
+func readProgress(d *decoder, n *yaml.Node) (m Metric) {
 	m.Poll = progressPoll
 	before := len(d.flaws)
 	d.mapping(n, "progress", []field{
@@ -115,7 +116,7 @@ func (d *decoder) progress(n *yaml.Node) (m Metric) {
 	case m.Name == "" || m.Source == "":
 		d.fail(n, "progress: metric and source are needed")
 	case kind == assay.FromGPU.String():
-		d.fail(n, "progress: what a run has taken of the graphics cards is known when it is over")
+		d.fail(n, "progress: the use of graphics cards is known only at the end of a run")
 	case kind == assay.FromCommand.String():
 		d.fail(n, "progress: a command is looked at with metrics: {%s: {cmd: ..., poll: 1s}}", m.Name)
 	}
@@ -138,7 +139,7 @@ func MetricSpec(text string) (Metric, error) {
 	return m, nil
 }
 
-// flaw returns what is wrong with the metric, or "".
+// flaw returns the flaw of the metric, or "".
 func (m Metric) flaw() string {
 	if f := nameFlaw(m.Name); f != "" {
 		return f

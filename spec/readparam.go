@@ -7,9 +7,9 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// parameters reads the mapping of parameters in file order. A parameter is a
+// readParams reads the mapping of parameters in file order. A parameter is a
 // mapping, or a text as after -p NAME=, or a list of values.
-func (d *decoder) parameters(n *yaml.Node) []Param {
+func readParams(d *decoder, n *yaml.Node) []Param {
 	var params []Param
 	d.pairs(n, "parameters", func(key, value *yaml.Node) {
 		if m := nameFlaw(key.Value); m != "" {
@@ -22,12 +22,12 @@ func (d *decoder) parameters(n *yaml.Node) []Param {
 		var p Param
 		switch v := follow(value); v.Kind {
 		case yaml.ScalarNode:
-			p = d.shortParam(path, key.Value, value)
+			p = readShortParam(d, path, key.Value, value)
 		case yaml.SequenceNode:
-			p = Param{Name: key.Value, Values: d.values(path, value)}
+			p = Param{Name: key.Value, Values: readValues(d, path, value)}
 			p.Type, p.Values = typeOf(p.Values)
 		default:
-			p = d.fullParam(path, key, value)
+			p = readFullParam(d, path, key, value)
 		}
 		if len(d.flaws) == before {
 			params = append(params, p)
@@ -36,7 +36,7 @@ func (d *decoder) parameters(n *yaml.Node) []Param {
 	return params
 }
 
-func (d *decoder) shortParam(path, name string, n *yaml.Node) Param {
+func readShortParam(d *decoder, path, name string, n *yaml.Node) Param {
 	spec, ok := d.text(n, "parameter "+name)
 	if !ok {
 		return Param{}
@@ -57,7 +57,7 @@ func (d *decoder) shortParam(path, name string, n *yaml.Node) Param {
 	return p
 }
 
-func (d *decoder) fullParam(path string, key, n *yaml.Node) Param {
+func readFullParam(d *decoder, path string, key, n *yaml.Node) Param {
 	what := "parameter " + key.Value
 	p := Param{Name: key.Value}
 	num := func(name string, x *float64) field {
@@ -81,7 +81,7 @@ func (d *decoder) fullParam(path string, key, n *yaml.Node) Param {
 		{"log", func(n *yaml.Node) { p.Log = d.boolean(n, what+": log") }},
 		{"values", func(n *yaml.Node) {
 			d.mark(path+".values", n)
-			p.Values = d.values(path, n)
+			p.Values = readValues(d, path, n)
 		}},
 		{"default", func(n *yaml.Node) {
 			if t, ok := d.text(n, what+": default"); ok {
@@ -100,20 +100,14 @@ func (d *decoder) fullParam(path string, key, n *yaml.Node) Param {
 	if len(d.flaws) > before {
 		return p
 	}
-	d.inferType(path, &p)
+	p.inferType(d, path)
 	return p
 }
 
 // inferType gives a type to a parameter that states none, and brings the values
 // of a bool into the order off, on.
-func (d *decoder) inferType(path string, p *Param) {
-	at := func(key string) string {
-		pl, ok := d.places[path+"."+key]
-		if !ok {
-			return ""
-		}
-		return pl.text
-	}
+func (p *Param) inferType(d *decoder, path string) {
+	at := func(key string) string { return d.places[path+"."+key].text }
 	switch {
 	case p.Type == "bool" && len(p.Values) == 2:
 		if v, ok := switchValues(p.Values[0], p.Values[1]); ok {
@@ -128,16 +122,12 @@ func (d *decoder) inferType(path string, p *Param) {
 			p.Type = "real"
 		}
 	default:
-		pl := d.places[path]
-		d.flaws = append(d.flaws, Flaw{
-			File: d.name, Line: pl.line, Column: pl.column,
-			Message: "parameter " + p.Name + " needs a type, values, or min and max",
-		})
+		d.failAt(path, "parameter %s needs a type, values, or min and max", p.Name)
 	}
 }
 
-// values reads a list of values; numbers and words keep the text as written.
-func (d *decoder) values(path string, n *yaml.Node) []string {
+// readValues reads a list of values; numbers and words keep the text as written.
+func readValues(d *decoder, path string, n *yaml.Node) []string {
 	elements := d.list(n, "values")
 	if len(elements) > maxValues {
 		d.fail(n, "more than 10,000 values: state a range, or keep them in a table")

@@ -6,22 +6,14 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// replay reads the description of a recorded table.
-func (d *decoder) replay(n *yaml.Node) *Replay {
+// readReplay reads the description of a recorded table.
+func readReplay(d *decoder, n *yaml.Node) *Replay {
 	r := &Replay{}
 	before := len(d.flaws)
 	d.mark("replay", n)
 	d.mapping(n, "replay", []field{
 		{"file", func(n *yaml.Node) { r.File = besides(d.name, d.string("replay.file", n)) }},
-		{"where", func(n *yaml.Node) {
-			r.Where = map[string]string{}
-			d.pairs(n, "replay.where", func(key, value *yaml.Node) {
-				if t, ok := d.text(value, "replay.where "+clip(key.Value)); ok {
-					d.mark("replay.where."+key.Value, value)
-					r.Where[key.Value] = t
-				}
-			})
-		}},
+		{"where", func(n *yaml.Node) { r.Where = d.textMap("replay.where", n) }},
 		{"parameters", func(n *yaml.Node) {
 			seen := map[string]bool{}
 			for i, e := range d.list(n, "replay.parameters") {
@@ -38,7 +30,7 @@ func (d *decoder) replay(n *yaml.Node) *Replay {
 				r.Parameters = append(r.Parameters, c)
 			}
 		}},
-		{"metrics", func(n *yaml.Node) { r.Metrics = d.columns(n) }},
+		{"metrics", func(n *yaml.Node) { r.Metrics = readColumns(d, n) }},
 		{"unit_scale", func(n *yaml.Node) {
 			r.UnitScale = map[string]float64{}
 			d.pairs(n, "replay.unit_scale", func(key, value *yaml.Node) {
@@ -63,13 +55,13 @@ func (d *decoder) replay(n *yaml.Node) *Replay {
 		}},
 	}, nil)
 	if len(d.flaws) == before {
-		d.finishReplay(n, r)
+		r.finish(d, n)
 	}
 	return r
 }
 
-// finishReplay makes the checks that need more than one key of a replay.
-func (d *decoder) finishReplay(n *yaml.Node, r *Replay) {
+// finish makes the checks that need more than one key of a replay.
+func (r *Replay) finish(d *decoder, n *yaml.Node) {
 	switch {
 	case r.File == "":
 		d.fail(n, "replay: file is needed")
@@ -80,17 +72,13 @@ func (d *decoder) finishReplay(n *yaml.Node, r *Replay) {
 	}
 	for m := range r.UnitScale {
 		if _, ok := r.Metrics[m]; !ok {
-			p := d.places["replay.unit_scale."+m]
-			d.flaws = append(d.flaws, Flaw{
-				File: d.name, Line: p.line, Column: p.column,
-				Message: "replay.unit_scale: no metric " + clip(m) + " in replay.metrics",
-			})
+			d.failAt("replay.unit_scale."+m, "replay.unit_scale: no metric %s in replay.metrics", clip(m))
 		}
 	}
 }
 
-// columns reads metric: COLUMN or metric: [COLUMN, ...].
-func (d *decoder) columns(n *yaml.Node) map[string][]string {
+// readColumns reads metric: COLUMN or metric: [COLUMN, ...].
+func readColumns(d *decoder, n *yaml.Node) map[string][]string {
 	m := map[string][]string{}
 	d.pairs(n, "replay.metrics", func(key, value *yaml.Node) {
 		what := "replay.metrics " + clip(key.Value)

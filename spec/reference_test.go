@@ -15,11 +15,13 @@ func TestReferenceOfMetrics(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`# Metrics
 
-This page is made from the code. How metrics are declared, and when they are looked at: [study files](../format/study.md#metrics). What is minimized, maximized or limited is one of these.
+This page is made from the code. How metrics are declared, and when they are looked at: [study
+files](../format/study.md#metrics). What is minimized, maximized or limited is one of these.
 
 ## Without being asked
 
-Runs are measured from outside, over the whole tree of processes, in base units. Where less of a metric is better and it only grows while a run goes on, a study can
+Runs are measured from outside, over the whole tree of processes, in base units. Where less of a metric is better and
+it only grows while a run goes on, a study can
 [end runs early](../searchers.md#stopping-rules).
 
 | metric | unit | what it is | only grows | which runs have it |
@@ -35,7 +37,8 @@ Runs are measured from outside, over the whole tree of processes, in base units.
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", m.Name, m.Unit, m.Text, grows, cmp.Or(m.Of, "all"))
 	}
 	b.WriteString(`
-A replayed table has the metrics that its study file names. Of those ` + "`cost`" + ` only grows too, and any may be declared with ` + "`grows: true`" + `.
+A replayed table has the metrics that its study file names. Of those ` + "`cost`" + ` only grows too, and any may be
+declared with ` + "`grows: true`" + `.
 
 ## From what a run leaves or says
 
@@ -49,7 +52,7 @@ A replayed table has the metrics that its study file names. Of those ` + "`cost`
 			assay.FromJSON:    "a number in a JSON file, by a pointer of RFC 6901; without one the file is the number",
 			assay.FromSize:    "the size of a file, in bytes",
 			assay.FromCommand: "the one number that a line for `sh -c` prints after the run",
-			assay.FromGPU: "what the graphics cards took while the run went on: `energy` (J), `power` (W), `memory` (B) " +
+			assay.FromGPU: "the use of the graphics cards during the run: `energy` (J), `power` (W), `memory` (B) " +
 				"or `utilization` (%)",
 		}[k]
 		if text == "" {

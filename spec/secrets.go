@@ -9,34 +9,23 @@ import (
 	yaml "go.yaml.in/yaml/v4"
 )
 
-// secrets reads variables whose values are elsewhere. what begins the messages.
-func (d *decoder) secrets(what string, n *yaml.Node) map[string]string {
-	all := map[string]string{}
-	d.pairs(n, what+"secrets", func(key, value *yaml.Node) {
-		if key.Value == "" || strings.ContainsAny(key.Value, "=\x00") {
-			d.fail(key, "%ssecrets: %q is no name of a variable", what, clip(key.Value))
-			return
-		}
-		t, ok := d.text(value, what+"secret "+clip(key.Value))
-		if !ok {
-			return
-		}
-		kind, where, _ := strings.Cut(t, ":")
+// readSecrets reads variables whose values are kept elsewhere; its first argument begins the messages.
+func readSecrets(d *decoder, what string, n *yaml.Node) map[string]string {
+	return d.variables(n, what, "secrets", "secret", func(value *yaml.Node, one, text string) (string, bool) {
+		kind, where, _ := strings.Cut(text, ":")
 		switch {
 		case kind == "env" && where != "" && !strings.ContainsAny(where, "=\x00"):
 		case kind == "file" && where != "" && !strings.Contains(where, "\x00"):
 			if !strings.HasPrefix(where, "~/") {
-				t = "file:" + d.absolute(value, filepath.FromSlash(where))
+				text = "file:" + d.absolute(value, "dir", filepath.FromSlash(where))
 			}
 		default:
-			// What stands there may be the secret itself, so it is not repeated.
-			d.fail(value, "%ssecret %s: where it is has to be said: env:VARIABLE or file:PATH", what, clip(key.Value))
-			return
+			// The text may be the secret itself, so it is not repeated.
+			d.fail(value, "%s: its place is needed: env:VARIABLE or file:PATH", one)
+			return "", false
 		}
-		d.mark("secrets."+key.Value, value)
-		all[key.Value] = t
+		return text, true
 	})
-	return all
 }
 
 // SecretVariables returns the secrets of runs as a job has them.

@@ -13,8 +13,8 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// slotName is what stands in templates for the number of the slot of a run: {slot}. In shell
-// lines it is the variable ASSAY_SLOT.
+// slotName is the placeholder of templates for the number of the slot of a run: {slot}. In shell lines it is the
+// variable ASSAY_SLOT.
 const slotName = "slot"
 
 // restarts are the values of service.restart.
@@ -30,7 +30,7 @@ type Service struct {
 	Restart string `json:"restart,omitempty"`
 }
 
-// A Ready says when a service can be used. All that it names must hold.
+// A Ready defines when a service can be used. All of its conditions must hold.
 type Ready struct {
 	Command Hook          `json:"command,omitzero"`
 	Port    string        `json:"port,omitempty"`   // a template: a port, or HOST:PORT
@@ -86,37 +86,37 @@ func isPort(text string) bool {
 type serviceTemplate struct {
 	start, ready, stop hookTemplate
 	port               Template
-	spec               *Service // nil if there is none
+	spec               *Service // nil without a service
 	dir                string   // where it runs
 	uses               []int    // parameters that it depends on, if it is restarted when they change
 }
 
-// serviceTemplate returns the templates of the service. The functions parse a command and a text.
-func (s *Study) serviceTemplate(hook func(Hook) hookTemplate, parse func(...string) []Template) (t serviceTemplate) {
-	v := s.Service
+// service returns the templates of the service.
+func (t *templates) service() serviceTemplate {
+	v := t.study.Service
 	if v == nil {
-		return t
+		return serviceTemplate{}
 	}
-	t = serviceTemplate{
-		start: hook(v.Start), ready: hook(v.Ready.Command), stop: hook(v.Stop), port: parse(v.Ready.Port)[0], spec: v,
-		dir: s.Dir,
+	out := serviceTemplate{
+		start: t.hook(v.Start), ready: t.hook(v.Ready.Command), stop: t.hook(v.Stop), port: t.parse(v.Ready.Port)[0],
+		spec: v, dir: t.study.Dir,
 	}
 	if v.Restart == "changed" {
-		t.uses = s.serviceUses(parse)
+		out.uses = t.serviceUses()
 	}
-	return t
+	return out
 }
 
-// serviceUses returns the indices of the parameters that the service depends on: those that its
-// templates name, its shell lines and the environment; if these are none and it runs a script, which may
-// read any, all of them; and, if there is a setup, those of the setup and of the files, which it may read.
-func (s *Study) serviceUses(parse func(...string) []Template) []int {
-	params := s.params()
-	r := &reach{used: make([]bool, len(params))}
-	vars := variables(params)
+// serviceUses returns the indices of the parameters that the service depends on: those that its templates, its shell
+// lines or the environment name. If it names none and runs a script, which may read any, it depends on all. If there
+// is a setup, the parameters of the setup and of the files are added, because the service may read them.
+func (t *templates) serviceUses() []int {
+	s := t.study
+	r := &reach{used: make([]bool, len(t.params))}
+	vars := variables(t.params)
 	named := func(texts ...string) {
-		for _, t := range parse(texts...) {
-			for _, i := range t.Params() {
+		for _, one := range t.parse(texts...) {
+			for _, i := range one.Params() {
 				r.used[i] = true
 			}
 		}
@@ -127,7 +127,7 @@ func (s *Study) serviceUses(parse func(...string) []Template) []int {
 		case h.Shell:
 			r.line(h.Argv[0], vars)
 		default:
-			if !strings.HasPrefix(h.Argv[0], "{"+setupName+"}/") { // what was compiled is no script
+			if !strings.HasPrefix(h.Argv[0], "{"+setupName+"}/") { // a compiled program is no script
 				r.program(h.Argv[0])
 			}
 			named(h.Argv...)
@@ -141,11 +141,7 @@ func (s *Study) serviceUses(parse func(...string) []Template) []int {
 	for _, f := range s.Files {
 		named(f.Text)
 	}
-	var names []string
-	for _, p := range params {
-		names = append(names, p.Name)
-	}
-	for _, i := range s.setupUses(names) {
+	for _, i := range t.setupUses() {
 		r.used[i] = true
 	}
 	var out []int
@@ -167,7 +163,7 @@ func (p *Program) ServiceUses() []string {
 	return names
 }
 
-// Service returns what a run of a configuration needs beside it, or nil.
+// Service returns the service that a run of a configuration needs, or nil.
 func (p *Program) Service(c assay.Config) *assay.Service {
 	t := p.service
 	if t.spec == nil {
@@ -191,8 +187,8 @@ func (p *Program) Service(c assay.Config) *assay.Service {
 	return out
 }
 
-// serviceDigest returns a hash of what a service of a configuration is made of: its commands, what it may
-// read, and where. Two commands of a comparison may differ in nothing else.
+// serviceDigest returns a hash of everything that defines a service of a configuration: its commands, its environment
+// and files, and its directory. Two commands of a comparison may differ in nothing else.
 func (p *Program) serviceDigest(s *assay.Service, c assay.Config) string {
 	h := sha256.New()
 	env := []string{}

@@ -11,12 +11,12 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// setupName is what stands in templates for the folder of the setup: {setup}. In shell lines
-// it is the variable SETUP.
+// setupName is the placeholder of templates for the folder of the setup: {setup}. In shell lines it is the variable
+// SETUP.
 const setupName = "setup"
 
-// A Setup is a command that is run once for each combination of the values of the parameters
-// that it uses. What it makes is in a folder that the other commands name by {setup}.
+// A Setup is a command that is run once for each combination of the values of the parameters that it uses. Its
+// results are in a folder that the other commands name by {setup}.
 type Setup struct {
 	Hook
 	// Uses are parameters that it gets as variables though its command does not name them.
@@ -27,9 +27,9 @@ type Setup struct {
 }
 
 // setupPath returns the path of an argument of the setup in the study file.
-func (s *Study) setupPath(i int) string {
+func (c *checker) setupPath(i int) string {
 	for _, path := range []string{"setup.command", "setup"} {
-		if at := fmt.Sprintf("%s[%d]", path, i); s.places[at].line > 0 {
+		if at := fmt.Sprintf("%s[%d]", path, i); c.study.places[at].line > 0 {
 			return at
 		}
 	}
@@ -60,14 +60,14 @@ func (c *checker) checkSetup(names []string, used []bool) {
 		for i, a := range s.Setup.Argv {
 			_, err := parseTemplate(a, names, s.folder())
 			if e, ok := errors.AsType[*TemplateError](err); ok {
-				c.add(s.setupPath(i), a, fmt.Sprintf("setup argument %d", i+1), e.Column, "%s", e.Message)
+				c.add(c.setupPath(i), a, fmt.Sprintf("setup argument %d", i+1), e.Column, "%s", e.Message)
 			}
 		}
 	}
-	for _, i := range s.setupUses(names) {
+	for _, i := range newTemplates(s).setupUses() {
 		used[i] = true
 	}
-	if m := variableFlaw(s.params()); m != "" {
+	if m := variableFlaw(s.Parameters()); m != "" {
 		c.add("", "", "", 0, "%s", m)
 	}
 }
@@ -82,7 +82,7 @@ func (s *Study) folder() map[string]string {
 	return own
 }
 
-// own returns the placeholders of the study that are no parameters, and what they become.
+// own returns the placeholders of the study that are no parameters, and their replacements.
 func (s *Study) own() map[string]string {
 	own := s.folder()
 	if !slices.ContainsFunc(s.Params, func(p Param) bool { return p.Name == slotName }) {
@@ -95,13 +95,12 @@ var variableUse = regexp.MustCompile(`\$\{?([A-Za-z_][A-Za-z0-9_]*)`)
 
 // setupUses returns the indices of the parameters that the setup depends on: those that its arguments
 // name, or its shell line as variables, and those in uses.
-func (s *Study) setupUses(names []string) []int {
+func (t *templates) setupUses() []int {
 	var out []int
-	vars := variables(s.params())
-	for _, a := range s.Setup.Argv {
-		if !s.Setup.Shell {
-			t, _ := parseTemplate(a, names, s.folder())
-			out = append(out, t.Params()...)
+	vars, setup := variables(t.params), &t.study.Setup
+	for _, a := range setup.Argv {
+		if !setup.Shell {
+			out = append(out, t.inFolder(a).Params()...)
 			continue
 		}
 		for _, m := range variableUse.FindAllStringSubmatch(a, -1) {
@@ -112,8 +111,8 @@ func (s *Study) setupUses(names []string) []int {
 			}
 		}
 	}
-	for _, n := range s.Setup.Uses {
-		if i := slices.Index(names, n); i >= 0 {
+	for _, n := range setup.Uses {
+		if i := slices.Index(t.names, n); i >= 0 {
 			out = append(out, i)
 		}
 	}
@@ -130,8 +129,8 @@ type setupTemplate struct {
 	besides bool // while runs go on
 }
 
-// Setup returns what is made for a configuration before its runs, or nil. It has the parameters that
-// it uses as variables, and those variables of the study that depend on no other parameter.
+// Setup returns the setup of a configuration, which is run before its runs, or nil. As variables it has the
+// parameters that it uses, and those variables of the study that depend on no other parameter.
 func (p *Program) Setup(c assay.Config) *assay.Setup {
 	argv := p.hook(p.setup.hookTemplate, c)
 	if argv == nil {

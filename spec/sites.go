@@ -3,31 +3,27 @@ package spec
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"path"
-	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/assay-run/assay/internal/expr"
+	"github.com/assay-run/assay/internal/workflow/site"
 	"github.com/assay-run/assay/workflow"
-	"github.com/assay-run/assay/workflow/site"
 	"go.yaml.in/yaml/v4"
 )
 
-// Sites is what a file of sites says: the sites of a network and their links, and
-// where the input of a workflow is. The format is described in
-// docs/format/sites.md. It stands here, and not in workflow/site, because it is
-// YAML and uses the decoder of study files, with its flaws and places.
+// Sites is the content of a file of sites: the sites of a network and their links, and the places of the input of a
+// workflow. The format is described in docs/format/sites.md. It stands here, and not in internal/workflow/site, because
+// it is YAML and uses the decoder of study files, with its flaws and places.
 type Sites struct {
 	File  string
 	Sites []site.Site
 	Links []site.Link
 	Data  []SiteData
-	// Profiles are files of assay profile --json, by site, as paths from where the
-	// command runs; "" is none.
+	// Profiles are files of assay profile --json, by site, as paths from the directory of the command; "" means no
+	// profile.
 	Profiles []string
 
 	profileAt      []place
@@ -35,14 +31,14 @@ type Sites struct {
 	data           place
 }
 
-// A SiteData says which input files a site holds.
+// A SiteData names the input files that a site holds.
 type SiteData struct {
 	Site    int
 	Pattern string // as in path.Match, for the name or its last element; "*" is every name
 }
 
-// Holds returns the index of the site that holds the input of that name: the first
-// in the file with a pattern that matches; -1 if there is none.
+// Holds returns the index of the site that holds the input of that name: the first in the file with a pattern that
+// matches; -1 if no pattern matches.
 func (s *Sites) Holds(name string) int {
 	for _, d := range s.Data {
 		if d.Pattern == "*" {
@@ -64,10 +60,8 @@ func (s *Sites) Network() (*site.Network, error) {
 	return n, s.Located(err)
 }
 
-// Located gives an error of planning over the sites its place in the file: that of
-// the site or link that is wrong, that of the data for an input that is nowhere,
-// and the file alone if no site can run a task. Other errors are returned as they
-// are.
+// Located gives an error of planning over the sites its place in the file: the wrong site or link, the data for an
+// input that no site holds, and the file alone if no site can run a task. Other errors are returned unchanged.
 func (s *Sites) Located(err error) error {
 	if e, ok := errors.AsType[*site.NetworkError](err); ok {
 		switch {
@@ -87,7 +81,7 @@ func (s *Sites) Located(err error) error {
 	return err
 }
 
-// ProfileError gives what is wrong with the profile of a site its place in the file.
+// ProfileError gives an error in the profile of a site its place in the file.
 func (s *Sites) ProfileError(i int, err error) error {
 	return s.errorAt(s.profileAt[i], fmt.Sprintf("site %s: profile: %v", s.Sites[i].Name, err))
 }
@@ -98,13 +92,9 @@ func (s *Sites) errorAt(p place, message string) error {
 
 // LoadSites reads the file of sites at a path; see [ParseSites].
 func LoadSites(path string) (*Sites, error) {
-	data, err := readFile(path)
+	data, err := readStudyFile(path)
 	if err != nil {
-		message := err.Error()
-		if pe, ok := errors.AsType[*fs.PathError](err); ok {
-			message = pe.Err.Error()
-		}
-		return nil, &Error{Flaws: []Flaw{{File: path, Message: message}}, cause: err}
+		return nil, err
 	}
 	return ParseSites(path, data)
 }
@@ -113,11 +103,10 @@ func LoadSites(path string) (*Sites, error) {
 // messages. The error is an [*Error] with every flaw that was found. Whether the
 // links connect the sites is not checked.
 func ParseSites(name string, data []byte) (*Sites, error) {
-	d := &decoder{name: name, places: map[string]place{}}
+	d, root := decode(name, data)
 	s := &Sites{File: name}
-	if root := d.document(data); root != nil {
-		d.lines = strings.Split(string(data), "\n")
-		d.sites(root, s)
+	if root != nil {
+		s.read(d, root)
 	}
 	if err := newError(d.flaws); err != nil {
 		return nil, err
@@ -125,9 +114,9 @@ func ParseSites(name string, data []byte) (*Sites, error) {
 	return s, nil
 }
 
-// sites reads the root of a file of sites. Links and data name sites, and are
-// read after them whatever the order in the file.
-func (d *decoder) sites(root *yaml.Node, s *Sites) {
+// read reads the root of a file of sites. Links and data name sites, and are read after them in any order of the
+// file.
+func (s *Sites) read(d *decoder, root *yaml.Node) {
 	var sites, links, data *yaml.Node
 	d.mapping(root, "the file of sites", []field{
 		{"sites", func(n *yaml.Node) { sites = n }},
@@ -136,13 +125,13 @@ func (d *decoder) sites(root *yaml.Node, s *Sites) {
 	}, nil)
 	if sites == nil {
 		if len(d.flaws) == 0 {
-			d.fail(root, "sites (name: what it has) is needed")
+			d.fail(root, "sites (name: {slots: N, ...}) is needed")
 		}
 		return
 	}
 	d.pairs(sites, "sites", func(key, value *yaml.Node) {
 		s.Profiles, s.profileAt = append(s.Profiles, ""), append(s.profileAt, place{})
-		s.Sites = append(s.Sites, d.site(key, value, s))
+		s.Sites = append(s.Sites, s.readSite(d, key, value))
 		s.siteAt = append(s.siteAt, place{line: key.Line, column: key.Column})
 	})
 	if len(s.Sites) == 0 && len(d.flaws) == 0 {
@@ -150,7 +139,7 @@ func (d *decoder) sites(root *yaml.Node, s *Sites) {
 	}
 	if links != nil {
 		for _, n := range d.list(links, "links") {
-			if l, ok := d.link(n, s); ok {
+			if l, ok := s.readLink(d, n); ok {
 				s.Links = append(s.Links, l)
 				s.linkAt = append(s.linkAt, place{line: n.Line, column: n.Column})
 			}
@@ -161,66 +150,58 @@ func (d *decoder) sites(root *yaml.Node, s *Sites) {
 		return
 	}
 	s.data = place{line: data.Line, column: data.Column}
-	d.siteData(data, s)
+	s.readData(d, data)
 }
 
-// site reads one site. One that says nothing has one slot of speed 1 and storage
-// without limit.
-func (d *decoder) site(key, n *yaml.Node, all *Sites) site.Site {
-	s := site.Site{Name: key.Value, Slots: 1, Speed: 1, Storage: math.Inf(1)}
+// readSite reads one site. By default it has one slot of speed 1 and storage without limit.
+func (s *Sites) readSite(d *decoder, key, n *yaml.Node) site.Site {
+	one := site.Site{Name: key.Value, Slots: 1, Speed: 1, Storage: math.Inf(1)}
 	what := "site " + clip(key.Value)
 	if key.Value == "" || len(key.Value) > 100 || strings.ContainsFunc(key.Value,
 		func(r rune) bool { return r < ' ' }) {
 		d.fail(key, "%s: a name has 1 to 100 characters", what)
 	}
+	positive := func(key string, to *float64) field {
+		return field{key, func(n *yaml.Node) {
+			if x, ok := d.number(n, what+": "+key); ok {
+				if *to = x; x <= 0 {
+					d.fail(n, "%s: %s: a number > 0 is needed, not %s", what, key, clip(follow(n).Value))
+				}
+			}
+		}}
+	}
 	d.mapping(n, what, []field{
 		{"slots", func(n *yaml.Node) {
 			if x, ok := d.integer(n, what+": slots", 0); ok {
-				s.Slots = x
+				one.Slots = x
 			}
 		}},
-		{"speed", func(n *yaml.Node) {
-			if x, ok := d.number(n, what+": speed"); ok {
-				if s.Speed = x; x <= 0 {
-					d.fail(n, "%s: speed: a number > 0 is needed, not %s", what, clip(follow(n).Value))
-				}
-			}
-		}},
-		{"cores", func(n *yaml.Node) {
-			if x, ok := d.number(n, what+": cores"); ok {
-				if s.Cores = x; x <= 0 {
-					d.fail(n, "%s: cores: a number > 0 is needed, not %s", what, clip(follow(n).Value))
-				}
-			}
-		}},
-		{"memory", func(n *yaml.Node) { d.amount(n, what+": memory", "", &s.Memory) }},
+		positive("speed", &one.Speed), positive("cores", &one.Cores),
+		{"memory", func(n *yaml.Node) { readAmount(d, n, what+": memory", "", &one.Memory) }},
 		{"storage", func(n *yaml.Node) {
 			if follow(n).Value == "none" {
-				s.Storage = 0
+				one.Storage = 0
 				return
 			}
-			d.amount(n, what+": storage", "", &s.Storage)
+			readAmount(d, n, what+": storage", "", &one.Storage)
 		}},
-		{"disk", func(n *yaml.Node) { d.amount(n, what+": disk", "/s", &s.Disk) }},
+		{"disk", func(n *yaml.Node) { readAmount(d, n, what+": disk", "/s", &one.Disk) }},
 		{"profile", func(n *yaml.Node) {
 			name, _ := d.text(n, what+": profile")
-			if name != "" && !filepath.IsAbs(name) {
-				name = filepath.Join(filepath.Dir(all.File), name)
-			}
-			last := len(all.Profiles) - 1
-			all.Profiles[last], all.profileAt[last] = name, place{line: n.Line, column: n.Column}
+			last := len(s.Profiles) - 1
+			s.Profiles[last], s.profileAt[last] = besides(s.File, name), place{line: n.Line, column: n.Column}
 		}},
 		{"delay", func(n *yaml.Node) {
 			if x, ok := d.duration(n, what+": delay"); ok {
-				s.Delay = x.Seconds()
+				one.Delay = x.Seconds()
 			}
 		}},
 	}, nil)
-	return s
+	return one
 }
 
-// link reads one link. ok is false if it has a flaw.
-func (d *decoder) link(n *yaml.Node, s *Sites) (l site.Link, ok bool) {
+// readLink reads one link. ok is false if it has a flaw.
+func (s *Sites) readLink(d *decoder, n *yaml.Node) (l site.Link, ok bool) {
 	l = site.Link{A: -1, B: -1}
 	before := len(d.flaws)
 	d.mapping(n, "link", []field{
@@ -232,10 +213,10 @@ func (d *decoder) link(n *yaml.Node, s *Sites) (l site.Link, ok bool) {
 				}
 				return
 			}
-			l.A, l.B = d.siteName(ends[0], s), d.siteName(ends[1], s)
+			l.A, l.B = s.readName(d, ends[0]), s.readName(d, ends[1])
 		}},
 		{"bandwidth", func(n *yaml.Node) {
-			d.amount(n, "bandwidth", "/s", &l.Bandwidth)
+			readAmount(d, n, "bandwidth", "/s", &l.Bandwidth)
 			if l.Bandwidth == 0 && len(d.flaws) == before {
 				d.fail(n, "bandwidth: more than 0 is needed")
 			}
@@ -259,22 +240,17 @@ func (d *decoder) link(n *yaml.Node, s *Sites) (l site.Link, ok bool) {
 	return l, len(d.flaws) == before
 }
 
-// siteName reads the name of a site that the file gives.
-func (d *decoder) siteName(n *yaml.Node, s *Sites) int {
+// readName reads the name of a site that the file gives, and returns its index or -1.
+func (s *Sites) readName(d *decoder, n *yaml.Node) int {
 	name, ok := d.text(n, "site")
 	if !ok {
 		return -1
 	}
-	i := slices.IndexFunc(s.Sites, func(x site.Site) bool { return x.Name == name })
-	if i < 0 {
-		d.unknownSite(n, name, s)
-	}
-	return i
-}
-
-func (d *decoder) unknownSite(n *yaml.Node, name string, s *Sites) {
 	var names []string
-	for _, x := range s.Sites {
+	for i, x := range s.Sites {
+		if x.Name == name {
+			return i
+		}
 		names = append(names, x.Name)
 	}
 	hint := ""
@@ -282,20 +258,20 @@ func (d *decoder) unknownSite(n *yaml.Node, name string, s *Sites) {
 		hint = " (did you mean " + near + "?)"
 	}
 	d.fail(n, "no site %q in sites%s", clip(name), hint)
+	return -1
 }
 
-// siteData reads data: SITE, or SITE: PATTERN or [PATTERN, ...] of each.
-func (d *decoder) siteData(n *yaml.Node, s *Sites) {
+// readData reads data: SITE, or SITE: PATTERN or [PATTERN, ...] of each.
+func (s *Sites) readData(d *decoder, n *yaml.Node) {
 	if follow(n).Kind == yaml.ScalarNode {
-		if i := d.siteName(n, s); i >= 0 {
+		if i := s.readName(d, n); i >= 0 {
 			s.Data = append(s.Data, SiteData{i, "*"})
 		}
 		return
 	}
 	d.pairs(n, "data", func(key, value *yaml.Node) {
-		i := slices.IndexFunc(s.Sites, func(x site.Site) bool { return x.Name == key.Value })
+		i := s.readName(d, key)
 		if i < 0 {
-			d.unknownSite(key, key.Value, s)
 			return
 		}
 		elements := []*yaml.Node{value}
@@ -315,8 +291,8 @@ func (d *decoder) siteData(n *yaml.Node, s *Sites) {
 	})
 }
 
-// amount reads a number of bytes into x, with "/s" as per a rate.
-func (d *decoder) amount(n *yaml.Node, what, per string, x *float64) {
+// readAmount reads a number of bytes into x, with "/s" as per a rate.
+func readAmount(d *decoder, n *yaml.Node, what, per string, x *float64) {
 	t, ok := d.text(n, what)
 	if !ok {
 		return
@@ -350,9 +326,8 @@ var byteUnits = []struct {
 	{"B", 1},
 }
 
-// ParseAmount reads an amount of data >= 0: a number with a decimal or binary
-// unit (20GB, 512MiB, 100Mbit). per is "", or what follows the unit, "/s". A bare
-// number is an error, for nobody knows its unit, except 0.
+// ParseAmount reads an amount of data >= 0: a number with a decimal or binary unit (20GB, 512MiB, 100Mbit). per is
+// "", or the suffix of the unit, "/s". A bare number has no unit and is an error, except 0.
 func ParseAmount(text, per string) (float64, error) {
 	s := strings.TrimSpace(text)
 	if s == "0" {

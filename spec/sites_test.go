@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/assay-run/assay/internal/workflow/site"
 	"github.com/assay-run/assay/workflow"
-	"github.com/assay-run/assay/workflow/site"
 )
 
 const threeSites = `data: A
@@ -97,7 +97,7 @@ func TestSitesFlaws(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{"no data", "sites: {A: {}}\n", "1:1: data is needed: the site that holds the input of the workflow"},
 		{"unknown data", "sites: {Aix: {}}\ndata: Aiz\n", `2:7: no site "Aiz" in sites (did you mean Aix?)`},
-		{"no sites", "data: A\n", "1:1: sites (name: what it has) is needed"},
+		{"no sites", "data: A\n", "1:1: sites (name: {slots: N, ...}) is needed"},
 		{"empty sites", "sites: {}\ndata: A\n", "1:8: sites: none is given"},
 		{"unknown key", "sites: {A: {slot: 1}}\ndata: A\n", `1:13: unknown key "slot" in site A (did you mean slots?)`},
 		{

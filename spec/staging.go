@@ -10,7 +10,7 @@ import (
 	"github.com/assay-run/assay/internal/blobs"
 )
 
-// Limits of what a study names: it goes with each job to a worker, in one message.
+// Limits of the files that a study names: the list goes with each job to a worker, in one message.
 const (
 	maxInputs    = 200
 	maxShared    = 100
@@ -18,8 +18,8 @@ const (
 	maxInputText = 24 << 10 // bytes of the names of all inputs
 )
 
-// A Staged is what the inputs and the shared paths of a study were when it was given to a server: the files that fitted
-// the patterns, by their content.
+// A Staged lists the inputs and the shared paths of a study at the time it was given to a server: the files that
+// matched the patterns, by their content.
 type Staged struct {
 	Inputs []assay.Input  `json:"inputs,omitempty"`
 	Shared []assay.Shared `json:"shared,omitempty"`
@@ -68,7 +68,7 @@ func (c *checker) staging() {
 	}
 }
 
-// flaw returns what is wrong with what a study was staged as, or "": it may come from anybody.
+// flaw returns the flaw of the staged files of a study, or "": they may come from an untrusted client.
 func (g *Staged) flaw(s *Study) string {
 	names, seen := 0, map[string]bool{}
 	for _, in := range g.Inputs {
@@ -93,7 +93,7 @@ func (g *Staged) flaw(s *Study) string {
 	switch {
 	case len(g.Inputs) > maxInputs || names > maxInputText:
 		return fmt.Sprintf("%d inputs with names of %s in all: there may be %d, with names of %s (one archive "+
-			"that prepare unpacks, or shared: for what is on all machines)",
+			"that prepare unpacks, or shared: for files on all machines)",
 			len(g.Inputs), blobs.Bytes(int64(names)), maxInputs, blobs.Bytes(maxInputText))
 	case (len(g.Inputs) > 0) != (len(s.Inputs) > 0):
 		return "the inputs are not those that the study names"
@@ -108,15 +108,15 @@ func (g *Staged) flaw(s *Study) string {
 	return ""
 }
 
-// diff says how another differs from what a study was staged as, one line a file.
+// diff describes how the staged files of another study differ, one line a file.
 func (g *Staged) diff(other *Staged) (out []string) {
 	switch {
 	case g == nil && other == nil:
 		return nil
 	case g == nil:
-		return []string{"inputs and shared paths were those of this machine, now what a server was given"}
+		return []string{"inputs and shared paths were read on this machine, now they were given to a server"}
 	case other == nil:
-		return []string{"inputs and shared paths were what a server was given, now those of this machine"}
+		return []string{"inputs and shared paths were given to a server, now they are read on this machine"}
 	}
 	short := func(in assay.Input) string { return "sha256 " + in.SHA256[:min(12, len(in.SHA256))] + "..." }
 	now := map[string]assay.Input{}
@@ -149,9 +149,9 @@ func (g *Staged) diff(other *Staged) (out []string) {
 }
 
 // Stage returns the inputs and the shared paths as a job has them, nil if they were not staged.
-func (s *Study) Stage() (inputs []assay.Input, shared []assay.Shared) {
-	if s.Staged == nil {
+func (g *Staged) Stage() (inputs []assay.Input, shared []assay.Shared) {
+	if g == nil {
 		return nil, nil
 	}
-	return s.Staged.Inputs, s.Staged.Shared
+	return g.Inputs, g.Shared
 }

@@ -14,12 +14,13 @@ import (
 const Version = 1
 
 // Searchers is the version of the searchers. It grows when one proposes something else than before, so that studies
-// which are under way go on as they began: 1, the first part of auto counts large improvements only.
-const Searchers = 1
+// which are under way go on as they began: 1, the first part of auto counts large improvements only; 2, every
+// improvement counts, as in 0, and earlier studies make the first three proposals and have influence whatever the
+// trials are.
+const Searchers = 2
 
-// A Study is everything that a user says about a study: the content of a study
-// file or of a command line. Its JSON is the spec that is stored with the
-// study; it needs neither the file nor the recorded table to be read.
+// A Study is everything that a user defines about a study: the content of a study file or of a command line. Its JSON
+// is the spec that is stored with the study; it needs neither the file nor the recorded table to be read.
 //
 // The fields may be set directly, then [Study.Check] must be called.
 type Study struct {
@@ -44,8 +45,8 @@ type Study struct {
 	Files   []File            `json:"files,omitempty"` // written before Prepare
 	Verify  Hook              `json:"verify,omitzero"` // fails if the output of a run is wrong
 
-	// Inputs are patterns of files that a run reads, Outputs of those that it writes, both below Dir; Shared are
-	// paths that are the same on all machines. Staged is what the first and the last were when the study was
+	// Inputs are patterns of files that a run reads, Outputs patterns of files that it writes, both below Dir. Shared
+	// are paths that are the same on all machines. Staged lists the files of Inputs and Shared at the time the study was
 	// given to a server.
 	Inputs  []string `json:"inputs,omitempty"`
 	Outputs []string `json:"outputs,omitempty"`
@@ -61,11 +62,12 @@ type Study struct {
 	Metrics   []Metric    `json:"metrics,omitempty"`
 
 	Search Method `json:"search,omitzero"`
-	// Searchers is the version of the searchers that a stored study was begun with: its proposals stay what they
-	// were. 0 is that of the studies stored before there were versions.
+	// Searchers is the version of the searchers at the start of a stored study: its proposals stay the same later. 0 is
+	// the version of studies stored before there were versions.
 	Searchers int    `json:"searchers,omitempty"`
 	Stop      Stop   `json:"stop,omitzero"`
 	Repeat    Repeat `json:"repeat,omitzero"`
+	Pairs     Pairs  `json:"check,omitzero"` // of runs at the end
 	Prior     Prior  `json:"prior,omitzero"`
 	Level     Level  `json:"level,omitzero"` // of runs that are cheaper
 	Budget    Budget `json:"budget,omitzero"`
@@ -79,9 +81,9 @@ type Study struct {
 	// Placement is where the runs are made.
 	Placement Placement `json:"place,omitzero"`
 
-	// Online says that a program is tuned while it runs: there is no command.
+	// Online marks a study that tunes a program while it runs: there is no command.
 	Online bool `json:"online,omitempty"`
-	// Asked says that somebody else makes the runs: there is no command. See [Study.SetAsked].
+	// Asked marks an external study: there is no command. See [Study.SetAsked].
 	Asked  bool    `json:"asked,omitempty"`
 	Replay *Replay `json:"replay,omitempty"`
 	// Configs are the configurations of a resolved replay, in table order.
@@ -144,15 +146,15 @@ type Stop struct {
 	Gain float64 `json:"gain_percent,omitempty"`
 }
 
-// A Repeat says how often a configuration is run and how the values are made
-// one. Runs 0 stands for 1, Estimator "" for the loop's own choice.
+// A Repeat defines how often a configuration is run and how its values are reduced to one. Runs 0 means 1, Estimator
+// "" the loop's choice.
 type Repeat struct {
 	Runs      int    `json:"runs,omitempty"`
 	Auto      bool   `json:"auto,omitempty"` // the loop chooses Runs
 	Estimator string `json:"estimator,omitempty"`
 }
 
-// A Budget says when a study ends. Zero values set no limit.
+// A Budget defines when a study ends. Zero values set no limit.
 type Budget struct {
 	Time   time.Duration `json:"time_ns,omitempty"`
 	Trials int           `json:"trials,omitempty"`
@@ -161,8 +163,8 @@ type Budget struct {
 	CPUHours float64 `json:"cpu_hours,omitempty"`
 }
 
-// A Replay is a recorded table in place of a command. The fields are those of
-// table.Spec, so that one converts to the other.
+// A Replay is a recorded table in place of a command. It has the fields of table.Spec, so that the types convert
+// to each other.
 type Replay struct {
 	File       string              `json:"file"`            // path, .csv or .csv.gz
 	Where      map[string]string   `json:"where,omitempty"` // column: value of the rows that count
@@ -191,11 +193,11 @@ func Decode(spec []byte) (*Study, error) {
 	if err := dec.Decode(&s); err != nil {
 		return nil, fmt.Errorf("a stored study cannot be read: %w", err)
 	}
-	s.readOnline()
+	readOnline(&s)
 	return &s, nil
 }
 
-// File returns the path of the study file, or "" if there is none.
+// File returns the path of the study file, or "" without a file.
 func (s *Study) File() string { return s.file }
 
 // Place returns where a piece of the study was written, "FILE:LINE:COLUMN", or
@@ -219,9 +221,8 @@ func (s *Study) At(path string) string {
 	return ""
 }
 
-// Resolve fills in what a study of a recorded table takes from it: the
-// parameters, in the order of the replay's columns, the configurations, and
-// the digest of the file. It then checks the study as [Study.Check] does.
+// Resolve fills in the data that a study of a recorded table takes from it: the parameters, in the order of the
+// replay's columns, the configurations, and the digest of the file. It then checks the study as [Study.Check] does.
 func (s *Study) Resolve(params []assay.Param, configs []assay.Config, digest string) error {
 	if s.Replay == nil {
 		panic("spec: Resolve of a study without a table")

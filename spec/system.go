@@ -13,7 +13,7 @@ import (
 // BatchSystem is the name of the runner that makes each run a job of a batch system that a file describes.
 const BatchSystem = "batch"
 
-// A System is what a file says of the commands of a batch system. The format is described in docs/batch.md.
+// A System holds the commands of a batch system, as read from a file. The format is described in docs/batch.md.
 //
 // A command is a list of arguments with placeholders; no shell reads it.
 type System struct {
@@ -25,7 +25,7 @@ type System struct {
 	Cancel  []string // for one job, or with {ids} for several; empty if it cannot be done
 	Gone    []*regexp.Regexp
 	Lower   []string // empty if it cannot be done
-	Waiting []string // what it says of jobs that wait; anything that is in no list is not known
+	Waiting []string // its states of jobs that wait; a state that is in no list is not known
 	Running []string
 	Over    []string
 }
@@ -33,27 +33,27 @@ type System struct {
 // A Submission is how a job is submitted.
 type Submission struct {
 	Command []string
-	Options map[string][]string // what stands for {options}, for each thing that a job may ask for
-	ID      *regexp.Regexp      // the first group of the match in what it prints is the number of the job
-	Refused []*regexp.Regexp    // in what it complains about: such a job is never taken
+	Options map[string][]string // the arguments in place of {options}, by the resource of the request
+	ID      *regexp.Regexp      // the first group of its match in the output is the number of the job
+	Refused []*regexp.Regexp    // matched in the error output: such a job is never taken
 	Full    []*regexp.Regexp    // likewise: no more jobs are taken now
 }
 
-// A Listing is how jobs are asked for. Each match of Job in what it prints is one, with the groups id, name and state.
-// What matches nothing is unreadable, unless it is blank or matches None.
+// A Listing is a command that lists jobs. Each match of Job in its output is one job, with the groups id, name and
+// state. Output without a match is unreadable, unless it is blank or matches None.
 type Listing struct {
 	Command   []string
 	Job, None *regexp.Regexp
 }
 
-// asked are what a job may ask for, with the placeholders that say how much.
+// asked are the resources that a job may request, with the placeholders for their amount.
 var asked = map[string][]string{
 	"partition": {"partition"}, "account": {"account"}, "nodes": {"nodes"}, "cpus": {"cpus"}, "gpus": {"gpus"},
 	"memory": {"memory_b", "memory_k", "memory_m", "memory_g"},
 	"time":   {"time_s", "time_m", "time_hms"},
 }
 
-// Splices stand for several arguments of the command that submits: what is asked for, and what the user adds.
+// Splices stand for several arguments of the submit command: the requested resources, and the user's additions.
 const (
 	OptionsSplice = "{options}"
 	ExtraSplice   = "{extra}"
@@ -72,24 +72,23 @@ func LoadSystem(path string) (*System, error) {
 // ParseSystem reads the content of a file of a batch system; name is its path, and messages begin with it. The error
 // is an [*Error] with every flaw that was found.
 func ParseSystem(name string, data []byte) (*System, error) {
-	d := &decoder{name: name, places: map[string]place{}}
+	d, root := decode(name, data)
 	s := &System{File: name}
-	if root := d.document(data); root != nil {
-		d.lines = strings.Split(string(data), "\n")
-		d.system(root, s)
+	if root != nil {
+		s.read(d, root)
 	}
 	return s, newError(d.flaws)
 }
 
-func (d *decoder) system(root *yaml.Node, s *System) {
+func (s *System) read(d *decoder, root *yaml.Node) {
 	job := []string{"name", "script", "output", "dir"}
 	found := []string{"id", "name"}
 	listing := func(key string, l *Listing, names ...string) field {
 		return field{key, func(n *yaml.Node) {
 			d.mapping(n, key, []field{
-				{"command", func(n *yaml.Node) { l.Command = d.argv(key+".command", n, names) }},
-				{"job", func(n *yaml.Node) { l.Job = d.pattern(key+".job", n, "id", "name", "state") }},
-				{"none", func(n *yaml.Node) { l.None = d.pattern(key+".none", n) }},
+				{"command", func(n *yaml.Node) { l.Command = readArgv(d, key+".command", n, names) }},
+				{"job", func(n *yaml.Node) { l.Job = readPattern(d, key+".job", n, "id", "name", "state") }},
+				{"none", func(n *yaml.Node) { l.None = readPattern(d, key+".none", n) }},
 			}, nil)
 			if len(l.Command) == 0 || l.Job == nil {
 				d.fail(n, "%s: a command and a pattern are needed, job: '(?P<id>..) (?P<name>..) (?P<state>..)'", key)
@@ -100,29 +99,31 @@ func (d *decoder) system(root *yaml.Node, s *System) {
 		{"name", func(n *yaml.Node) { s.Name = d.string("name", n) }},
 		{"submit", func(n *yaml.Node) {
 			d.mapping(n, "submit", []field{
-				{"command", func(n *yaml.Node) { s.Submit.Command = d.argv("submit.command", n, append(job, "options", "extra")) }},
-				{"options", func(n *yaml.Node) { s.Submit.Options = d.systemOptions(n, job) }},
+				{"command", func(n *yaml.Node) {
+					s.Submit.Command = readArgv(d, "submit.command", n, append(job, "options", "extra"))
+				}},
+				{"options", func(n *yaml.Node) { s.Submit.Options = readSystemOptions(d, n, job) }},
 				{"id", func(n *yaml.Node) {
-					if s.Submit.ID = d.pattern("submit.id", n); s.Submit.ID != nil && s.Submit.ID.NumSubexp() < 1 {
+					if s.Submit.ID = readPattern(d, "submit.id", n); s.Submit.ID != nil && s.Submit.ID.NumSubexp() < 1 {
 						d.fail(n, "submit.id: the number of the job is a group of it, such as '^([0-9]+)$'")
 					}
 				}},
-				{"refused", func(n *yaml.Node) { s.Submit.Refused = d.patterns("submit.refused", n) }},
-				{"full", func(n *yaml.Node) { s.Submit.Full = d.patterns("submit.full", n) }},
+				{"refused", func(n *yaml.Node) { s.Submit.Refused = readPatterns(d, "submit.refused", n) }},
+				{"full", func(n *yaml.Node) { s.Submit.Full = readPatterns(d, "submit.full", n) }},
 			}, nil)
-			d.splices(n, s.Submit)
+			s.Submit.check(d, n)
 		}},
 		listing("list", &s.List),
 		listing("find", &s.Find, "name"),
 		{"cancel", func(n *yaml.Node) {
 			d.mapping(n, "cancel", []field{
-				{"command", func(n *yaml.Node) { s.Cancel = d.argv("cancel.command", n, append(found, "ids")) }},
-				{"gone", func(n *yaml.Node) { s.Gone = d.patterns("cancel.gone", n) }},
+				{"command", func(n *yaml.Node) { s.Cancel = readArgv(d, "cancel.command", n, append(found, "ids")) }},
+				{"gone", func(n *yaml.Node) { s.Gone = readPatterns(d, "cancel.gone", n) }},
 			}, nil)
 		}},
 		{"lower", func(n *yaml.Node) {
 			d.mapping(n, "lower", []field{{"command", func(n *yaml.Node) {
-				s.Lower = d.argv("lower.command", n, append(found, asked["time"]...))
+				s.Lower = readArgv(d, "lower.command", n, append(found, asked["time"]...))
 			}}}, nil)
 		}},
 		{"states", func(n *yaml.Node) {
@@ -145,41 +146,41 @@ func (d *decoder) system(root *yaml.Node, s *System) {
 		d.fail(root, "list: a command that shows the jobs is needed")
 	case len(s.Waiting)+len(s.Running) == 0:
 		d.fail(root,
-			"states: what it says of jobs that wait and that run is needed: states: {waiting: [...], running: [...]}")
+			"states: its states of waiting and running jobs are needed: states: {waiting: [...], running: [...]}")
 	}
 }
 
-// splices checks that what is asked for gets into the command.
-func (d *decoder) splices(n *yaml.Node, s Submission) {
+// check checks that the requested resources get into the command.
+func (s *Submission) check(d *decoder, n *yaml.Node) {
 	has := func(mark string) bool {
 		return slices.ContainsFunc(s.Command, func(a string) bool { return strings.Contains(a, mark) })
 	}
 	if len(s.Options) > 0 && !slices.Contains(s.Command, OptionsSplice) {
-		d.fail(n, "submit: the command has no argument %s, so that nothing of options would be asked for", OptionsSplice)
+		d.fail(n, "submit: the command has no argument %s, so options would have no effect", OptionsSplice)
 	}
 	if len(s.Command) > 0 && !has("{script}") {
-		d.fail(n, "submit: the command has no {script}, which is what a job starts")
+		d.fail(n, "submit: the command has no {script}, the program of the job")
 	}
 	if len(s.Command) > 0 && !has("{name}") {
 		d.fail(n, "submit: the command has no {name}, by which a job is found again")
 	}
 }
 
-// systemOptions reads the arguments of what a job may ask for.
-func (d *decoder) systemOptions(n *yaml.Node, job []string) map[string][]string {
+// readSystemOptions reads the arguments of the resources that a job may request.
+func readSystemOptions(d *decoder, n *yaml.Node, job []string) map[string][]string {
 	out := map[string][]string{}
 	var fields []field
 	for _, key := range slices.Sorted(maps.Keys(asked)) {
 		fields = append(fields, field{key, func(n *yaml.Node) {
-			out[key] = d.argv("submit.options."+key, n, append(slices.Clone(job), asked[key]...))
+			out[key] = readArgv(d, "submit.options."+key, n, append(slices.Clone(job), asked[key]...))
 		}})
 	}
 	d.mapping(n, "submit.options", fields, nil)
 	return out
 }
 
-// argv reads a command, or arguments of one, whose placeholders are of those names.
-func (d *decoder) argv(path string, n *yaml.Node, names []string) []string {
+// readArgv reads a command, or arguments of one, whose placeholders are of those names.
+func readArgv(d *decoder, path string, n *yaml.Node, names []string) []string {
 	out := d.texts(path, path, n)
 	if len(out) == 0 {
 		d.fail(n, "%s: at least one argument", path)
@@ -192,22 +193,22 @@ func (d *decoder) argv(path string, n *yaml.Node, names []string) []string {
 	}
 	for i, text := range out {
 		var used []string
-		d.placeholders(nodes[i], path, &used)
+		readPlaceholders(d, nodes[i], path, &used)
 		for _, u := range used {
 			splice := "{"+u+"}" == OptionsSplice || "{"+u+"}" == ExtraSplice || "{"+u+"}" == IDsSplice
 			switch {
 			case !slices.Contains(names, u):
 				d.fail(nodes[i], "%s: there is no {%s} here: there are {%s}", path, u, strings.Join(names, "}, {"))
 			case splice && text != "{"+u+"}":
-				d.fail(nodes[i], "%s: {%s} stands for several arguments, and is one of its own", path, u)
+				d.fail(nodes[i], "%s: {%s} stands for several arguments: it must be an argument by itself", path, u)
 			}
 		}
 	}
 	return out
 }
 
-// pattern reads a regular expression with groups of those names.
-func (d *decoder) pattern(path string, n *yaml.Node, groups ...string) *regexp.Regexp {
+// readPattern reads a regular expression with groups of those names.
+func readPattern(d *decoder, path string, n *yaml.Node, groups ...string) *regexp.Regexp {
 	text := d.string(path, n)
 	re, err := regexp.Compile(text)
 	if err != nil || text == "" {
@@ -222,9 +223,9 @@ func (d *decoder) pattern(path string, n *yaml.Node, groups ...string) *regexp.R
 	return re
 }
 
-func (d *decoder) patterns(path string, n *yaml.Node) (all []*regexp.Regexp) {
+func readPatterns(d *decoder, path string, n *yaml.Node) (all []*regexp.Regexp) {
 	for _, e := range d.list(n, path) {
-		if re := d.pattern(path, e); re != nil {
+		if re := readPattern(d, path, e); re != nil {
 			all = append(all, re)
 		}
 	}

@@ -19,7 +19,8 @@ func TestSystemExamples(t *testing.T) {
 	}
 }
 
-const goodSystem = `submit: {command: [qsub, -N, '{name}', '{options}', '{script}'], options: {cpus: [-c, '{cpus}']}, id: '(.+)'}
+const goodSystem = `submit: {command: [qsub, -N, '{name}', '{options}', '{script}'], options: {cpus: [-c, '{cpus}']},
+  id: '(.+)'}
 list: {command: [qstat], job: '(?P<id>.) (?P<name>.) (?P<state>.)'}
 states: {waiting: [Q], running: [R], over: [F]}
 `
@@ -38,10 +39,10 @@ func TestSystemFlaws(t *testing.T) {
 		{"cpus: [-c", "cores: [-c", "cores"},
 		{"(.+)", ".+", "submit.id: the number of the job is a group"},
 		{"(.+)", "(", "submit.id: \"(\" is no regular expression"},
-		{"(?P<state>.)", "(.)", "s.yaml:2:31: list.job: it has no group (?P<state>...)"},
+		{"(?P<state>.)", "(.)", "s.yaml:3:31: list.job: it has no group (?P<state>...)"},
 		{"command: [qstat]", "command: []", "list.command: at least one argument"},
 		{"[qsub, -N, ", "[sh, -c, 'qsub {name}', ", "a placeholder in a line for a shell"},
-		{"waiting: [Q], running: [R], ", "", "s.yaml:1:1: states: what it says of jobs that wait"},
+		{"waiting: [Q], running: [R], ", "", "s.yaml:1:1: states: its states of waiting"},
 		{"list: {", "lists: {", "lists"},
 	} {
 		text := strings.Replace(goodSystem, c.old, c.new, 1)

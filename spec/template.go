@@ -51,7 +51,7 @@ func ParseTemplate(text string, names []string) (Template, error) {
 	return parseTemplate(text, names, nil)
 }
 
-// parseTemplate is ParseTemplate with further placeholders, of which own says what they become.
+// parseTemplate is ParseTemplate with the further placeholders of own, which holds their replacements.
 func parseTemplate(text string, names []string, own map[string]string) (Template, error) {
 	r := &templateReader{text: text, names: names, own: own}
 	parts := r.parts(false)
@@ -201,8 +201,8 @@ func (t Template) alone() int {
 	return -1
 }
 
-// option returns the name of the option that the template is, in lower case with a dash for each
-// _ and without those before it: threads of --threads; "" if it is none.
+// option returns the name of the option that the template is, in lower case with a dash for each _ and without those
+// before it: threads of --threads; "" if it is no option.
 func (t Template) option() string {
 	if len(t.parts) != 1 || t.parts[0].param >= 0 || !strings.HasPrefix(t.parts[0].text, "-") {
 		return ""

@@ -20,12 +20,12 @@ import (
 // This file is the traces of a workbench: levels of a resource that vary while a run goes on. A trace has a name,
 // which is a value of the resource's parameter as a level is.
 
-// maxTrace is the most rows of a trace: what it says is part of the study on record.
+// maxTrace is the most rows of a trace: its content is part of the study on record.
 const maxTrace = 10_000
 
-// traces reads `traces: {NAME: TRACE}`. A TRACE is a file, a list of [seconds, level], or a mapping with
+// readTraces reads `traces: {NAME: TRACE}`. A TRACE is a file, a list of [seconds, level], or a mapping with
 // file or points, and every.
-func (d *decoder) traces(n *yaml.Node) map[string]assay.Trace {
+func readTraces(d *decoder, n *yaml.Node) map[string]assay.Trace {
 	all := map[string]assay.Trace{}
 	d.mark("workbench.traces", n)
 	d.pairs(n, "workbench.traces", func(key, value *yaml.Node) {
@@ -33,7 +33,7 @@ func (d *decoder) traces(n *yaml.Node) map[string]assay.Trace {
 		path, what := "workbench.traces."+name, "trace "+clip(name)
 		d.mark(path, key)
 		if _, ok := assay.Number(name); ok {
-			d.fail(key, "%s: a trace has a name that is no number, for it stands where a level may stand", what)
+			d.fail(key, "%s: the name of a trace must not be a number: it is used in place of a level", what)
 			return
 		}
 		if m := nameFlaw(name); m != "" {
@@ -41,7 +41,7 @@ func (d *decoder) traces(n *yaml.Node) map[string]assay.Trace {
 			return
 		}
 		flaws := len(d.flaws)
-		all[name] = assay.Trace{Points: []assay.TracePoint{{}}} // one with a flaw is said once
+		all[name] = assay.Trace{Points: []assay.TracePoint{{}}} // a flaw of it is reported once
 		var t assay.Trace
 		file, points := (*yaml.Node)(nil), value
 		switch follow(value).Kind {
@@ -60,9 +60,9 @@ func (d *decoder) traces(n *yaml.Node) map[string]assay.Trace {
 		case file != nil && points != nil:
 			d.fail(value, "%s: it has a file or points, not both", what)
 		case file != nil:
-			t.Points = d.traceFile(path, what, file)
+			t.Points = readTraceFile(d, path, what, file)
 		case points != nil:
-			t.Points = d.tracePoints(path, what, points)
+			t.Points = readTracePoints(d, path, what, points)
 		default:
 			d.fail(value, "%s: a file or points are needed, such as [[0, 100Mbit], [20, 10Mbit]]", what)
 		}
@@ -70,7 +70,7 @@ func (d *decoder) traces(n *yaml.Node) map[string]assay.Trace {
 			return
 		}
 		if point, err := t.Check(); err != nil {
-			d.failPlace(tracePlace(path, point), "%s: %v", what, err)
+			d.failAt(tracePlace(path, point), "%s: %v", what, err)
 			return
 		}
 		all[name] = t
@@ -86,14 +86,8 @@ func tracePlace(path string, point int) string {
 	return fmt.Sprintf("%s[%d]", path, point)
 }
 
-// failPlace records a flaw of a piece whose place is known.
-func (d *decoder) failPlace(path, format string, args ...any) {
-	p := d.places[path]
-	d.flaws = append(d.flaws, Flaw{File: p.file, Line: p.line, Column: p.column, Message: fmt.Sprintf(format, args...)})
-}
-
-// tracePoints reads [[SECONDS, LEVEL], ...].
-func (d *decoder) tracePoints(path, what string, n *yaml.Node) (points []assay.TracePoint) {
+// readTracePoints reads [[SECONDS, LEVEL], ...].
+func readTracePoints(d *decoder, path, what string, n *yaml.Node) (points []assay.TracePoint) {
 	for _, e := range d.list(n, what) {
 		pair := follow(e)
 		if pair.Kind != yaml.SequenceNode || len(pair.Content) != 2 {
@@ -139,8 +133,8 @@ func tracePoint(at, level string) (p assay.TracePoint, err error) {
 	return p, nil
 }
 
-// traceFile reads a file of seconds,level. Its first line may name the columns.
-func (d *decoder) traceFile(path, what string, n *yaml.Node) (points []assay.TracePoint) {
+// readTraceFile reads a file of seconds,level. Its first line may name the columns.
+func readTraceFile(d *decoder, path, what string, n *yaml.Node) (points []assay.TracePoint) {
 	t, ok := d.text(n, what)
 	if !ok {
 		return nil
@@ -199,25 +193,25 @@ func (d *decoder) traceFile(path, what string, n *yaml.Node) (points []assay.Tra
 }
 
 // traced reports whether a value of a parameter is the name of a trace.
-func (s *Study) traced(p Param, value string) bool {
-	if s.Workbench == nil || !slices.Contains(Resources(), p.Name) {
+func (w *Workbench) traced(param, value string) bool {
+	if w == nil || !slices.Contains(Resources(), param) {
 		return false
 	}
-	_, ok := s.Workbench.Traces[value]
+	_, ok := w.Traces[value]
 	return ok
 }
 
-// levelOf returns the number that a value of a resource stands for: that of a trace is its mean level.
-func (s *Study) levelOf(p Param, value string) (float64, bool) {
-	if s.traced(p, value) {
-		return s.Workbench.Traces[value].Mean(), true
+// level returns the number of a value of a resource: for a trace it is the mean level.
+func (w *Workbench) level(param, value string) (float64, bool) {
+	if w.traced(param, value) {
+		return w.Traces[value].Mean(), true
 	}
 	return assay.Number(value)
 }
 
-// Traces returns the traces that the resources of a configuration follow; nil if none does.
-func (s *Study) Traces(space *assay.Space, c assay.Config) map[string]assay.Trace {
-	if s.Workbench == nil || len(s.Workbench.Traces) == 0 {
+// Followed returns the traces that the resources of a configuration follow; nil if none does.
+func (w *Workbench) Followed(space *assay.Space, c assay.Config) map[string]assay.Trace {
+	if w == nil || len(w.Traces) == 0 {
 		return nil
 	}
 	var out map[string]assay.Trace
@@ -225,7 +219,7 @@ func (s *Study) Traces(space *assay.Space, c assay.Config) map[string]assay.Trac
 		if p.Numeric() || !slices.Contains(Resources(), p.Name) {
 			continue
 		}
-		if t, ok := s.Workbench.Traces[p.Levels[int(c[i])]]; ok {
+		if t, ok := w.Traces[p.Levels[int(c[i])]]; ok {
 			if out == nil {
 				out = map[string]assay.Trace{}
 			}
@@ -237,11 +231,11 @@ func (s *Study) Traces(space *assay.Space, c assay.Config) map[string]assay.Trac
 
 // typeTraced makes a parameter of levels and traces an ordinal one, unless its type is stated: by their words alone
 // they are a category.
-func (s *Study) typeTraced() {
+func typeTraced(s *Study) {
 	for i, p := range s.Params {
 		_, stated := s.places["parameters."+p.Name+".type"]
 		if stated || p.Type != "categorical" && p.Type != "bool" || !slices.ContainsFunc(p.Values, func(v string) bool {
-			return s.traced(p, v)
+			return s.Workbench.traced(p.Name, v)
 		}) {
 			continue
 		}
@@ -256,7 +250,7 @@ func (c *checker) traces() {
 		path, where := "workbench.traces."+name, "trace "+name
 		used := ""
 		for _, p := range s.Params {
-			if s.traced(p, name) && slices.Contains(p.Values, name) {
+			if s.Workbench.traced(p.Name, name) && slices.Contains(p.Values, name) {
 				used = p.Name
 			}
 		}
@@ -264,7 +258,7 @@ func (c *checker) traces() {
 		case "":
 			c.add(path, "", where, 0, "no resource follows it: give it among the values of cpu, rtt, bandwidth or disk")
 		case "memory":
-			c.add(path, "", where, 0, "memory does not vary while a run goes on: a limit below what is in use ends the program")
+			c.add(path, "", where, 0, "memory does not vary during a run: a limit below the memory in use ends the program")
 		}
 	}
 }

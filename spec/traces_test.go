@@ -54,15 +54,16 @@ func TestTraces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := s.Resources(space, c), map[string]float64{"bandwidth": 50e6, "cpu": 0.3}; !maps.Equal(got, want) {
+	w := s.Workbench
+	if got, want := w.Resources(space, c), map[string]float64{"bandwidth": 50e6, "cpu": 0.3}; !maps.Equal(got, want) {
 		t.Errorf("resources %v, want %v", got, want)
 	}
-	traces := s.Traces(space, c)
+	traces := w.Followed(space, c)
 	if len(traces) != 2 || len(traces["bandwidth"].Points) != 3 || traces["cpu"].Every != 2*time.Second {
 		t.Errorf("traces %v", traces)
 	}
-	if c, _ = space.Parse(map[string]string{"bandwidth": "20Mbit", "cpu": "pulse"}); len(s.Traces(space, c)) != 1 {
-		t.Errorf("a level is no trace: %v", s.Traces(space, c))
+	if c, _ = space.Parse(map[string]string{"bandwidth": "20Mbit", "cpu": "pulse"}); len(w.Followed(space, c)) != 1 {
+		t.Errorf("a level is no trace: %v", w.Followed(space, c))
 	}
 	// The record has the levels, not the file, and is another study if they change.
 	text, ok := s.YAML()
@@ -84,7 +85,7 @@ func TestBadTraces(t *testing.T) {
 	for _, c := range []struct{ from, to, evening, want string }{
 		{"", "", "0,80Mbit\n5,fast\n", `evening.csv:2:1: trace evening: "fast" is no level: a number is needed, such as 0.5`},
 		{"", "", "0,1Mbit\n7,2Mbit\n7,3Mbit\n", "evening.csv:3:1: trace evening: second 7 does not come after second 7"},
-		{"", "", "3,1Mbit\n", "evening.csv:1:1: trace evening: the first level is that of second 0, not of second 3"},
+		{"", "", "3,1Mbit\n", "evening.csv:1:1: trace evening: the first level is at second 3, not at second 0"},
 		{"", "", "0,1Mbit,x\n", "evening.csv:1:1: trace evening: a line is seconds,level, not 3 columns"},
 		{"", "", "0,\"1\n", "evening.csv:1:"},
 		{"", "", "noon,1Mbit\n", `evening.csv:1:1: trace evening: "noon" is no time of a trace, in seconds from 0`},
@@ -96,9 +97,9 @@ func TestBadTraces(t *testing.T) {
 		{"every: 2s", "every: 1s", good, "s.yaml:9:5: trace pulse: it begins again every 1s, before its last level at 1s"},
 		{"every: 2s", "each: 2s", good, `s.yaml:9:43: unknown key "each" in trace pulse`},
 		{"cpu: [pulse]", "cpu: [1]", good, "s.yaml:9:5: trace pulse: no resource follows it"},
-		{"cpu: [pulse]", "memory: [pulse]", good, "trace pulse: memory does not vary while a run goes on"},
+		{"cpu: [pulse]", "memory: [pulse]", good, "trace pulse: memory does not vary during a run"},
 		{"bandwidth: [20Mbit, evening", "bandwidth: [20Mbit, evenin", good, `"evenin" is no number`},
-		{"evening: evening.csv", "5M: evening.csv", good, "s.yaml:7:5: trace 5M: a trace has a name that is no number"},
+		{"evening: evening.csv", "5M: evening.csv", good, "s.yaml:7:5: trace 5M: the name of a trace must not be a number"},
 	} {
 		if !strings.Contains(tracedStudy, c.from) {
 			t.Fatalf("no %q", c.from)

@@ -12,44 +12,45 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// keys returns what reads the keys of a mapping into s; those of the file for "".
-func (d *decoder) keys(s *Study, path string) (fields []field) {
+// readersOf returns the readers of the keys of a mapping into s; the path of the file is "".
+func readersOf(d *decoder, s *Study, path string) (fields []field) {
 	for _, k := range keysIn(path) {
 		if !k.stored {
 			fields = append(fields, field{k.name(), func(n *yaml.Node) {
 				if path == "" {
 					d.mark("key:"+k.Path, n)
 				}
-				d.key(k, n, s)
+				k.read(d, n, s)
 			}})
 		}
 	}
 	return fields
 }
 
-// key reads the value of a key by its form, or by its type.
-func (d *decoder) key(k *Key, n *yaml.Node, s *Study) {
+// read reads the value of a key by its form, or by its type.
+func (k *Key) read(d *decoder, n *yaml.Node, s *Study) {
 	if k.form.read != nil {
 		k.form.read(d, k, n, s)
 		return
 	}
 	if len(keysIn(k.Path)) > 0 {
-		d.group(k, n, s)
+		k.readGroup(d, n, s)
 		return
 	}
 	switch to := k.field(s).(type) {
 	case *[]string:
+		d.mark(k.Path, n)
 		*to = d.conditions(k.Path, n)
 	case *Hook:
-		*to = d.hook(k.Path, n)
+		*to = readHook(d, k.Path, n)
 	default:
 		d.mark(k.Path, n)
-		d.scalar(k, n, to)
+		k.readScalar(d, n, to)
 	}
 }
 
-// scalar reads a value that is one text, and checks it as its key demands.
-func (d *decoder) scalar(k *Key, n *yaml.Node, to any) {
+// readScalar reads a value that is one text, and checks it as its key demands.
+func (k *Key) readScalar(d *decoder, n *yaml.Node, to any) {
 	switch to := to.(type) {
 	case *string:
 		if k.Words != nil {
@@ -84,7 +85,7 @@ func (d *decoder) scalar(k *Key, n *yaml.Node, to any) {
 	}
 }
 
-// numberFlaw returns what is wrong with a number of a key, or "".
+// numberFlaw returns the reason why a key cannot have the number, or "".
 func (k *Key) numberFlaw(x float64) string {
 	switch {
 	case k.Below != 0 && !(x > 0 && x < k.Below):
@@ -95,30 +96,30 @@ func (k *Key) numberFlaw(x float64) string {
 	return ""
 }
 
-// group reads a mapping, or the value that may stand for it.
-func (d *decoder) group(k *Key, n *yaml.Node, s *Study) {
+// readGroup reads a mapping, or the value that may stand for it.
+func (k *Key) readGroup(d *decoder, n *yaml.Node, s *Study) {
 	d.mark(k.Path, n)
 	if v := reflect.ValueOf(k.field(s)).Elem(); v.Kind() == reflect.Pointer && v.IsNil() {
 		v.Set(reflect.New(v.Type().Elem()))
 	}
 	if short := k.short(); short != nil && follow(n).Kind != yaml.MappingNode {
 		switch to := short.value0(s).(type) {
-		case *Hook: // its places are those of the whole
-			*to = d.hook(k.Path, n)
+		case *Hook: // its places are the places of the whole
+			*to = readHook(d, k.Path, n)
 			return
 		default:
 			if follow(n).Kind == yaml.ScalarNode || short.form.lists {
-				d.key(short, n, s)
+				short.read(d, n, s)
 				return
 			}
 		}
 	}
 	var rest func(key, value *yaml.Node)
 	if k.options != nil {
-		rest = func(key, value *yaml.Node) { d.optionOf(k.Path, key, value, k.options(s)) }
+		rest = func(key, value *yaml.Node) { readOption(d, k.Path, key, value, k.options(s)) }
 	}
 	before := len(d.flaws)
-	d.mapping(n, k.Path, d.keys(s, k.Path), rest)
+	d.mapping(n, k.Path, readersOf(d, s, k.Path), rest)
 	if k.finish != nil && len(d.flaws) == before {
 		k.finish(d, n, s)
 	}
@@ -141,8 +142,8 @@ func (k *Key) value0(s *Study) any {
 	return k.field(s)
 }
 
-// optionOf reads an option of a method.
-func (d *decoder) optionOf(path string, key, value *yaml.Node, options *map[string]any) {
+// readOption reads an option of a method.
+func readOption(d *decoder, path string, key, value *yaml.Node, options *map[string]any) {
 	if v, ok := d.option(value, path+"."+clip(key.Value)); ok {
 		d.mark(path+"."+key.Value, key)
 		if *options == nil {
@@ -157,7 +158,7 @@ func (s *Study) Set(path, text string) error {
 	k := keyOf(path)
 	d := &decoder{places: map[string]place{}}
 	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text}
-	d.key(k, n, s)
+	k.read(d, n, s)
 	if len(d.flaws) == 0 {
 		return nil
 	}
@@ -171,7 +172,7 @@ func (s *Study) Set(path, text string) error {
 	return fmt.Errorf("%s", message)
 }
 
-// node writes the value of a key; nil if it says nothing.
+// node writes the value of a key; nil if it has none.
 func (k *Key) node(s *Study) *yaml.Node {
 	if k.form.node != nil {
 		return k.form.node(s)
@@ -214,7 +215,7 @@ func (k *Key) plainNode(value any) *yaml.Node {
 	panic("spec: key " + k.Path + " needs a form")
 }
 
-// groupNode writes a mapping; nil if it is empty, or without what it must have.
+// groupNode writes a mapping; nil if it is empty, or lacks a required key.
 func groupNode(k *Key, s *Study) *yaml.Node {
 	v, ok := k.value(s)
 	isPointer := ok && v.Kind() == reflect.Pointer
@@ -255,7 +256,7 @@ func (c *checker) values() {
 	}
 }
 
-// valueFlaw returns what is wrong with a value that is not zero, or "".
+// valueFlaw returns the flaw of a value that is not zero, or "".
 func (k *Key) valueFlaw(value any) string {
 	below := false
 	switch x := value.(type) {
@@ -270,7 +271,7 @@ func (k *Key) valueFlaw(value any) string {
 		below = *x < 0
 	case *string:
 		if k.Words != nil && !slices.Contains(k.Words, *x) {
-			return fmt.Sprintf("%q is none of %s", clip(*x), strings.Join(k.Words, ", "))
+			return fmt.Sprintf("%q is not one of %s", clip(*x), strings.Join(k.Words, ", "))
 		}
 	}
 	if below {

@@ -8,21 +8,19 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// A Workbench says that the command runs on emulated resources: the parameters
-// that are named like one of [Resources] are its assignment.
+// A Workbench runs the command on emulated resources: the parameters with the names of [Resources] are its
+// assignment.
 type Workbench struct {
-	// Data is the directory of the data set: what the program reads and writes
-	// over the emulated network, from the emulated disk. It is a template: one with
-	// parameters, or {setup}, is another directory for each of their values, so that
-	// attributes of the data vary with the resources.
+	// Data is the directory of the data set, which the program reads and writes over the emulated network, from the
+	// emulated disk. It is a template: with parameters, or {setup}, it is another directory for each of their values, so
+	// that attributes of the data vary with the resources.
 	Data string `json:"data,omitempty"`
 	// Mount is where the program sees the data set; "" means at Data itself.
 	Mount string `json:"mount,omitempty"`
-	// Passive emulates nothing, and takes the measures of a workbench from real
-	// runs: then parameters are not resources, whatever their names.
+	// Passive emulates nothing, and takes the measures of a workbench from real runs: no parameter is then a resource.
 	Passive bool `json:"passive,omitempty"`
-	// Traces are levels that vary while a run goes on, by the names that stand for them among the values
-	// of a resource. They have what their files said.
+	// Traces are levels that vary during a run, by the names that stand for them among the values of a resource. They
+	// hold the content of their files.
 	Traces map[string]assay.Trace `json:"traces,omitempty"`
 }
 
@@ -35,11 +33,11 @@ type Workbench struct {
 //	disk       rate of the disk that the data set is on, B/s
 func Resources() []string { return []string{"cpu", "memory", "rtt", "bandwidth", "disk"} }
 
-// Resources returns the assignment of resources of a configuration, in base
-// units; nil if the study has no workbench. A text stands for what
-// [assay.Number] reads from it: 18ms, 100Mbit, 512M; the name of a trace for its mean.
-func (s *Study) Resources(space *assay.Space, c assay.Config) map[string]float64 {
-	if s.Workbench == nil || s.Workbench.Passive {
+// Resources returns the assignment of resources of a configuration, in base units; nil without a workbench that
+// emulates. A text becomes the number that [assay.Number] reads from it: 18ms, 100Mbit, 512M; the name of a trace
+// becomes its mean.
+func (w *Workbench) Resources(space *assay.Space, c assay.Config) map[string]float64 {
+	if w == nil || w.Passive {
 		return nil
 	}
 	m := map[string]float64{}
@@ -73,8 +71,8 @@ func (c *checker) checkData(names []string, used []bool) {
 		used[i] = true
 	}
 	if w.varies() && w.Mount == "" {
-		c.add("workbench.data", "", "workbench", 0, "mount is needed: the data set is in a directory that is not always "+
-			"the same one, and the program sees it in that of mount")
+		c.add("workbench.data", "", "workbench", 0, "mount is needed: the directory of the data set varies, "+
+			"and the program sees it at mount")
 	}
 }
 
@@ -96,7 +94,7 @@ func (w *Workbench) FixedData() string {
 	return strings.NewReplacer("{{", "{", "}}", "}").Replace(w.Data)
 }
 
-// workbench checks that resources are numbers, and that those of data have some.
+// workbench checks that resources are numbers, and that resources of data have a data set.
 func (c *checker) workbench() {
 	s := c.study
 	w := s.Workbench
@@ -109,7 +107,7 @@ func (c *checker) workbench() {
 	}
 	if w.Passive {
 		if w.Data != "" || w.Mount != "" || len(w.Traces) > 0 {
-			c.add("workbench", "", "", 0, "a passive one has no data, no mount and no traces: it looks at what runs do anyway")
+			c.add("workbench", "", "", 0, "a passive workbench has no data, no mount and no traces: it only observes the runs")
 		}
 		return
 	}
@@ -137,7 +135,7 @@ func (c *checker) resources(w *Workbench) {
 			c.add("workbench", "", "", 0, "%s needs data: the directory that the program reads and writes", p.Name)
 		}
 		for _, v := range p.Values {
-			if _, ok := s.levelOf(p, v); !ok {
+			if _, ok := s.Workbench.level(p.Name, v); !ok {
 				c.add(path, "", where, 0, "%q is no number; write it like %s, or give a trace of that name in workbench.traces",
 					clip(v), resourceExample(p.Name))
 			}

@@ -38,10 +38,10 @@ parameters:
 		t.Fatal(err)
 	}
 	want := map[string]float64{"cpu": 0.5, "memory": 1 << 30, "rtt": 0.018, "bandwidth": 2e7, "disk": 2e6}
-	if got := s.Resources(space, c); !maps.Equal(got, want) {
+	if got := s.Workbench.Resources(space, c); !maps.Equal(got, want) {
 		t.Errorf("Resources = %v, want %v", got, want)
 	}
-	if s.Workbench = nil; s.Resources(space, c) != nil {
+	if s.Workbench = nil; s.Workbench.Resources(space, c) != nil {
 		t.Error("a study without a workbench has resources")
 	}
 }
@@ -90,7 +90,7 @@ func TestWorkbenchFlaws(t *testing.T) {
 		"workbench: {date: x}\nparameters: {cpu: [1, 2]}\n":                                "did you mean data?",
 		"workbench: {data: x}\nparameters: {level: 1..3}\nenv: {L: '{level}'}\n":           "",
 		"workbench: {data: x}\nparameters: {disk: [1M, 20M]}\n":                            "",
-		"workbench: {passive: true, data: x}\nparameters: {cpu: [1, 2]}\n":                 "a passive one has no data",
+		"workbench: {passive: true, data: x}\nparameters: {cpu: [1, 2]}\n":                 "a passive workbench has no data",
 		"workbench: {passive: true}\nparameters: {cpu: [slow, fast]}\nenv: {C: '{cpu}'}\n": "",
 		"workbench: {data: 'x/{size}', mount: /x}\nparameters: {size: [1M, 2M]}\n":         "", // it reaches the data
 		"workbench: {data: 'x/{size}'}\nparameters: {size: [1M, 2M]}\n":                    "mount is needed",

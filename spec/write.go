@@ -13,13 +13,12 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// YAML returns a study file that says what s says, as on record: with the study's own
-// directory, and with the parameters of a table spelt out. ok is false if the text would be
-// read as another study, and then it is the JSON of the record instead: the text is read
-// back to know.
+// YAML returns a study file that defines s as on record: with the study's own directory, and with the parameters of a
+// table spelt out. The text is read back: if that gives another study, ok is false, and the text is the JSON of the
+// record instead.
 func (s *Study) YAML() (text string, ok bool) {
-	out, err := yaml.Marshal(&yaml.Node{Kind: yaml.MappingNode, Content: s.nodes()})
-	if err == nil && s.same(out) {
+	out, err := yaml.Marshal(&yaml.Node{Kind: yaml.MappingNode, Content: nodesOf(s)})
+	if err == nil && sameStudy(s, out) {
 		return string(out), true
 	}
 	out, err = json.MarshalIndent(s, "", "  ")
@@ -29,9 +28,9 @@ func (s *Study) YAML() (text string, ok bool) {
 	return string(out) + "\n", false
 }
 
-// same reports whether a study file is read as s. What earlier studies and a table were
-// resolved to is not said by a study file.
-func (s *Study) same(file []byte) bool {
+// sameStudy reports whether a study file is read as s. A study file does not contain the resolved earlier studies and
+// table.
+func sameStudy(s *Study, file []byte) bool {
 	back, _, err := Parse("study.yaml", file, func(back *Study) error {
 		if s.Asked {
 			back.SetAsked()
@@ -54,9 +53,9 @@ func (s *Study) same(file []byte) bool {
 	return errA == nil && errB == nil && bytes.Equal(a, b)
 }
 
-// nodes returns the keys of a study file and their values. Metrics are written in their order, as far as there is
-// one: it is part of what is on record.
-func (s *Study) nodes() []*yaml.Node {
+// nodesOf returns the keys of a study file and their values. Metrics are written in their order, if they have one: it
+// is part of the record.
+func nodesOf(s *Study) []*yaml.Node {
 	var p pairing
 	for _, k := range keysIn("") {
 		if k.stored {

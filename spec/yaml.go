@@ -28,7 +28,7 @@ func (limits) CheckDepth(depth int, _ *yaml.DepthContext) error {
 	return nil
 }
 
-// CheckAlias lets aliases pass: they are counted in checkAliases, for they are
+// CheckAlias lets aliases pass: they are counted in tooLarge, for they are
 // only expanded by us.
 func (limits) CheckAlias(int, int) error { return nil }
 
@@ -69,10 +69,11 @@ func (d *decoder) document(data []byte) *yaml.Node {
 		d.whole("the file is empty")
 		return nil
 	}
-	if n := doc.Content[0]; d.checkAliases(n) {
-		return n
+	if tooLarge(doc.Content[0]) {
+		d.whole("aliases (*name) that expand to more than 100,000 values")
+		return nil
 	}
-	return nil
+	return doc.Content[0]
 }
 
 // items returns an upper bound of the number of values in data: each begins
@@ -119,8 +120,7 @@ func (d *decoder) syntaxAt(data []byte, e *yaml.LoadError) {
 	d.flaws = append(d.flaws, Flaw{File: d.name, Line: mark.Line, Column: max(mark.Column, 1), Message: message})
 }
 
-// indentingTab returns the column of a tab in the indentation of a line of data,
-// both from 1, or 0 if there is none.
+// indentingTab returns the column of a tab in the indentation of a line of data, both from 1, or 0 without a tab.
 func indentingTab(data []byte, line int) int {
 	for l := range bytes.Lines(data) {
 		if line--; line > 0 {
@@ -132,9 +132,8 @@ func indentingTab(data []byte, line int) int {
 	return 0
 }
 
-// checkAliases reports whether the tree is small enough once every alias is
-// followed. It visits each node once.
-func (d *decoder) checkAliases(root *yaml.Node) bool {
+// tooLarge reports whether the tree has too many values once every alias is followed. It visits each node once.
+func tooLarge(root *yaml.Node) bool {
 	const visiting = -1
 	size := map[*yaml.Node]int{}
 	var count func(n *yaml.Node) int
@@ -156,14 +155,10 @@ func (d *decoder) checkAliases(root *yaml.Node) bool {
 		size[n] = total
 		return total
 	}
-	if count(root) > maxItems {
-		d.whole("aliases (*name) that expand to more than 100,000 values")
-		return false
-	}
-	return true
+	return count(root) > maxItems
 }
 
-// follow returns what an alias stands for.
+// follow returns the node that an alias stands for.
 func follow(n *yaml.Node) *yaml.Node {
 	for n.Kind == yaml.AliasNode {
 		n = n.Alias

@@ -2,28 +2,27 @@ package stop
 
 import "github.com/assay-run/assay"
 
-// Audit lets a share of the trials that Rule would stop go on to their ends, to show
-// what its stops are worth: whether one would have become the best, and how long it
-// would have gone on. Which trials these are is drawn by their numbers alone, so they
-// are a random sample of those that Rule would stop.
+// Audit lets a share of the trials that Rule would stop continue to their ends, to check the stops: whether a stopped
+// trial would have become the best, and how long it would have run. These trials are drawn by their numbers alone, so
+// they are a random sample of the trials that Rule would stop.
 type Audit struct {
-	Rule  assay.Stopper
-	Share float64 // of the trials, from 0 to 1
-	Seed  uint64
+	Rule  assay.Stopper // to be checked
+	Share float64       // of the trials, from 0 to 1
+	Seed  uint64        // of the draw
 }
 
 var _ assay.Stopper = Audit{}
 
-// auditSalt sets the draw apart from that of the trials which a rule spares.
+// auditSalt separates this draw from the draw of the trials that a rule spares.
 const auditSalt = 0xa0761d6478bd642f
 
-// Follows implements [assay.Follower].
+// Follows implements [assay.CurveStopper].
 func (a Audit) Follows() bool {
-	f, ok := a.Rule.(assay.Follower)
+	f, ok := a.Rule.(assay.CurveStopper)
 	return ok && f.Follows()
 }
 
-// Decide implements [assay.Stopper]. A decision that an audit takes back says so.
+// Decide implements [assay.Stopper]. A decision that an audit takes back is marked Audited.
 func (a Audit) Decide(history []assay.Trial, running assay.Trial) assay.Decision {
 	d := a.Rule.Decide(history, running)
 	if d.Stop && spared(running.ID, a.Seed^auditSalt, a.Share) {

@@ -8,14 +8,13 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Curve stops a run that is unlikely to end better than the best, by how it goes. How much a run gains from a step on
-// is predicted by how much it has gained from half as many steps until there: a line through the runs that came to
-// their ends,
+// Curve stops a run that is unlikely to end better than the best, by its course. The gain of a run from a step on is
+// predicted from its gain since half as many steps: a line through the runs that finished,
 //
 //	end - value(s) = a + b·(value(s/2) - value(s)),
 //
-// by least squares, with Student's t for the doubt of a new run. The run is stopped if its chance to end better is
-// below Level. Values of one sign are taken as logarithms. It needs a curve of the goal's metric, see
+// by least squares, with Student's t for the uncertainty of a new run. The run is stopped if its chance to end better
+// is below Level. Values of one sign are taken as logarithms. It needs a curve of the goal's metric, see
 // [assay.Measurement], which may fall or grow.
 type Curve struct {
 	After    int     // finished runs that have come as far; 0 means 6
@@ -24,9 +23,9 @@ type Curve struct {
 	Maximize bool    // the metric of the curve
 }
 
-var _ assay.Follower = Curve{}
+var _ assay.CurveStopper = Curve{}
 
-// Follows implements [assay.Follower].
+// Follows implements [assay.CurveStopper].
 func (Curve) Follows() bool { return true }
 
 const (
@@ -112,8 +111,8 @@ func scaleOf(values []float64) (to, from func(float64) float64) {
 	return same, same
 }
 
-// line returns what a line through the points predicts at x0, and the deviation of a new point there, which is no less
-// than least. There are at least three points.
+// line returns the prediction at x0 of a line through the points, and the deviation of a new point there, which is at
+// least least. There are at least three points.
 func line(x, y []float64, x0, least float64) (mean, std float64) {
 	n := float64(len(x))
 	var mx, my, sxx, sxy, rest float64

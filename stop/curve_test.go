@@ -146,7 +146,7 @@ func TestCurveRulesWaitForEvidence(t *testing.T) {
 		if d := rule.Decide(more, prefix(learning(rng, 0.9, 40), 40, false)); d.Stop {
 			t.Errorf("%s stops a run at a step that no other has come to: %s", name, d.Reason)
 		}
-		if f, ok := rule.(assay.Follower); !ok || !f.Follows() {
+		if f, ok := rule.(assay.CurveStopper); !ok || !f.Follows() {
 			t.Errorf("%s does not follow", name)
 		}
 		if !(stop.Audit{Rule: rule, Share: 0.1}).Follows() || (stop.Audit{Rule: stop.Static{}}).Follows() {

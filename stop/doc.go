@@ -9,5 +9,5 @@
 // that were stopped, failed or broke a limit of the goal are no standard to be
 // compared with.
 //
-// [Gain] ends studies rather than runs: it is an assay.Ender.
+// [Gain] ends studies rather than runs: it is an assay.StudyStopper.
 package stop

@@ -8,15 +8,15 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// Dominated stops a run of a study with several objectives as soon as what it has come to is dominated by
-// a finished trial: as bad or worse in every objective, and each of them only grows. With exact
-// measurements it never stops a run that would have been in the front. Where the metric of one objective may
-// fall again a run that goes on says nothing of it, and none is stopped: see [assay.Goal].Grows.
+// Dominated stops a run of a study with several objectives as soon as its values so far are dominated by a finished
+// trial: as bad or worse in every objective, if each of them can only grow. With exact measurements it never stops a
+// run that would have been in the Pareto front. If the metric of one objective may fall again, the values of a run in
+// progress prove nothing, and no run is stopped: see [assay.Goal].Grows.
 //
-// Margin lets a run go on until it is that share worse than the finished trial in every objective, for
-// runs that are noisy: see [Incumbent].
+// Margin lets a run continue until it is that share worse than the finished trial in every objective, for noisy runs:
+// see [Incumbent].
 type Dominated struct {
-	Goal   assay.Goal
+	Goal   assay.Goal // with all objectives
 	Margin float64
 }
 

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/stats"
 	"github.com/assay-run/assay/model"
-	"github.com/assay-run/assay/stats"
 )
 
 const (
@@ -20,7 +20,7 @@ const (
 	gainNeighbours = 5    // trials whose neighbours are looked at there
 )
 
-// evidence returns what a history says about going on; ok is false where it says too little.
+// evidence returns the evidence of a history for or against continuing; ok is false if the history holds too little.
 func (g *Gain) evidence(history []assay.Trial) (e gainEvidence, ok bool) {
 	e = gainEvidence{least: g.least, runs: float64(len(history))}
 	var values []float64
@@ -57,7 +57,7 @@ func (g *Gain) evidence(history []assay.Trial) (e gainEvidence, ok bool) {
 	}
 	rows := g.untried(history)
 	if len(rows) == 0 {
-		return e, false // the search says so itself
+		return e, false // the search itself has ended
 	}
 	e.process = mostExpected(process, rows, incumbent, doubt(process))
 	e.forest = mostExpected(forest, rows, incumbent, 1)
@@ -101,8 +101,8 @@ func (g *Gain) data(history []assay.Trial, y func(float64) float64) assay.Data {
 	return d
 }
 
-// doubt is the factor of the deviations of a process: more than 1 if it predicts worse what it was not told than it
-// says.
+// doubt is the factor of the deviations of a process: more than 1 if its errors on examples left out exceed its stated
+// deviations.
 func doubt(p assay.Predictor) float64 {
 	process, ok := p.(model.Process)
 	if !ok {

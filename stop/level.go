@@ -6,21 +6,21 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// Level has Rule compare a run with those at the same level alone ([assay.Goal.Level]). At a level below the full one a
-// run that came to its end is one that Rule takes for done, and of the runs there the best one in Keep are left out of
-// what Rule sees, unless it follows curves: a run need not be the best there to be worth one at a higher level.
+// Level makes Rule compare a run only with runs at the same level ([assay.Goal.Level]). Below the full level Rule sees
+// a run that finished as done. One in Keep of the runs there, the best ones, are hidden from Rule, unless it follows
+// curves: a run need not be the best there to be worth a run at a higher level.
 type Level struct {
-	Rule  assay.Stopper
-	Param int     // whose value is the level
-	Full  float64 // its coordinate at the full level
-	Keep  int     // that of search.LevelOptions; 0 leaves none out
+	Rule  assay.Stopper // compares the runs
+	Param int           // whose value is the level
+	Full  float64       // its coordinate at the full level
+	Keep  int           // as in search.FidelityOptions; 0 leaves none out
 }
 
-var _ assay.Follower = Level{}
+var _ assay.CurveStopper = Level{}
 
-// Follows implements [assay.Follower].
+// Follows implements [assay.CurveStopper].
 func (l Level) Follows() bool {
-	f, ok := l.Rule.(assay.Follower)
+	f, ok := l.Rule.(assay.CurveStopper)
 	return ok && f.Follows()
 }
 
@@ -46,7 +46,7 @@ func (l Level) Decide(history []assay.Trial, running assay.Trial) assay.Decision
 	return l.Rule.Decide(same, running)
 }
 
-// withoutBest returns trials without the n best that came to their ends.
+// withoutBest returns trials without the n best that finished.
 func withoutBest(trials []assay.Trial, n int) []assay.Trial {
 	var values []float64
 	for _, t := range trials {

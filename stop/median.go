@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/stats"
+	"github.com/assay-run/assay/internal/stats"
 )
 
 // Median stops a run whose best report so far is worse than the median of the best reports of the other runs up to the
@@ -19,12 +19,12 @@ type Median struct {
 	Maximize bool // the metric of the curve
 }
 
-var _ assay.Follower = Median{}
+var _ assay.CurveStopper = Median{}
 
-// Follows implements [assay.Follower].
+// Follows implements [assay.CurveStopper].
 func (Median) Follows() bool { return true }
 
-// medianAfter is how many other runs a median needs, unless the rule says so.
+// medianAfter is the default number of other runs that a median needs.
 const medianAfter = 5
 
 // Decide implements [assay.Stopper].
@@ -55,7 +55,7 @@ func (r Median) Decide(history []assay.Trial, running assay.Trial) assay.Decisio
 	}
 	return assay.Decision{
 		Stop: true, Predicted: running.Value,
-		Reason: fmt.Sprintf("%s has come to %s in %d reports, where the median of %d runs is %s; the value is the last "+
+		Reason: fmt.Sprintf("%s is %s after %d reports, where the median of %d runs is %s; the value is the last "+
 			"that was reported",
 			curve.Metric, shown(mine, r.Maximize), step, len(others), shown(median, r.Maximize)),
 	}

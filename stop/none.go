@@ -6,7 +6,7 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// None lets every run come to its end.
+// None stops no run.
 type None struct{}
 
 var _ assay.Stopper = None{}

@@ -8,18 +8,15 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// Opening bounds the time of the first runs. While no trial has finished there is
-// no value to compare a run with, and an unlucky first configuration can take a
-// whole time budget. Until then a run is stopped at Limit; so is a second one, a
-// third at 2·Limit and a fourth at 4·Limit, and all after that go on to their
-// ends. These are the doubling limits of a restart strategy (Luby, Sinclair and
-// Zuckerman 1993): what is lost is at most 8·Limit, and on a program whose median
+// Opening bounds the time of the first runs. Before a trial has finished no value to compare a run with exists, and an
+// unlucky first configuration can take a whole time budget. Until then a first and a second run are stopped at Limit, a
+// third at 2·Limit and a fourth at 4·Limit, and all later runs continue to their ends. These are the doubling limits of
+// a restart strategy (Luby, Sinclair and Zuckerman 1993): the loss is at most 8·Limit, and on a program whose median
 // run is shorter than Limit it is seldom more than that.
 //
-// Once a trial has finished Rule decides. The time is that of the measurement,
-// whatever the objective is.
+// Once a trial has finished Rule decides. The time is that of the measurement, for any objective.
 type Opening struct {
-	Rule  assay.Stopper
+	Rule  assay.Stopper // decides after the first finished trial
 	Limit time.Duration // 0 means none: Rule decides alone
 }
 
@@ -50,7 +47,8 @@ func (o Opening) Decide(history []assay.Trial, running assay.Trial) assay.Decisi
 	d := assay.Decision{Predicted: math.NaN()}
 	if running.Measurement.Elapsed >= limit {
 		d.Stop = true
-		d.Reason = fmt.Sprintf("no run has finished yet, and this one has taken %v", running.Measurement.Elapsed)
+		d.Reason = fmt.Sprintf("no run has finished yet, and this one has taken %.3g s",
+			running.Measurement.Elapsed.Seconds())
 	}
 	return d
 }

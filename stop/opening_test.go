@@ -31,7 +31,7 @@ func TestOpeningLimits(t *testing.T) {
 			d := rule.Decide(h, r)
 			if stops := want > 0 && at >= want; d.Stop != stops {
 				t.Errorf("after %d stopped runs, %v: stop %v, want %v", k, r.Measurement.Elapsed, d.Stop, stops)
-			} else if stops && !strings.Contains(d.Reason, fmt.Sprint(r.Measurement.Elapsed)) {
+			} else if stops && !strings.Contains(d.Reason, fmt.Sprintf("taken %.3g s", r.Measurement.Elapsed.Seconds())) {
 				t.Errorf("got reason %q", d.Reason)
 			}
 			if d := rule.Decide(append(slices.Clone(h), trial(98, assay.Done, 2e6)), r); d.Stop {

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/stats"
+	"github.com/assay-run/assay/internal/stats"
 )
 
 // PosteriorOptions are the options of [NewPosterior]. The zero value of each but
@@ -19,51 +19,46 @@ type PosteriorOptions struct {
 	// After is the number of trials with evidence, see [Posterior], from which on a
 	// prediction stops runs. 0 means 20.
 	After int
-	// Spare is the share of trials that no prediction stops, to check what stops are
-	// worth. Such a run goes on to the incumbent's value.
+	// Spare is the share of trials that no prediction stops, to check the value of stops. Such a run continues to the
+	// incumbent's value.
 	Spare float64
-	// Margin is that of [Incumbent].
+	// Margin is as in [Incumbent].
 	Margin float64
 	// Seed decides which trials are spared.
 	Seed uint64
 }
 
-// Posterior stops a run as soon as the probability that it ends better than the
-// best trial, given that it has come this far, falls under a level:
+// Posterior stops a run as soon as the probability that it ends better than the best trial, given its value so far,
+// falls under a level:
 //
 //	P(Y < best | Y > t) = 1 - S(best)/S(t),
 //
-// with S the survival function that a Gaussian process on the log of the objective
-// predicts for the configuration of the run ([model.GP]). Nothing is fitted while a
-// run goes on. A run that has reached the incumbent's value is stopped too, as
+// with S the survival function that a Gaussian process on the log of the objective predicts for the configuration of
+// the run ([model.GP]). Nothing is fitted during a run. A run that has reached the incumbent's value is stopped too, as
 // [Incumbent] does.
 //
-// The process learns from trials that finished, and from those that were stopped
-// when they had come to the best value of their time, as censored: these are the
-// evidence. A trial that a prediction stopped earlier has shown little, and is not
-// learned from, so that no prediction is evidence for the next. One that broke a
-// limit counts as the worst finished one; failed ones are left out.
+// The process learns from finished trials, and, as censored values, from trials that were stopped after they had
+// reached the best value of their time: these are the evidence. A trial that a prediction stopped earlier has shown
+// little, and is not learned from, so that no prediction is evidence for the next. A trial that broke a limit counts as
+// the worst finished one; failed ones are left out.
 //
-// Where the process is wrong about its own examples, each predicted from the others, by
-// more than it says, its deviations are enlarged by as much.
+// If the errors of the process on its own examples, each predicted from the others, exceed its stated deviations, the
+// deviations are enlarged by the same factor.
 //
-// Values so far that are not positive say nothing: only trials with positive values
-// are learned from, and where the best is not positive there is no prediction.
+// Only trials with positive values are learned from, and there is no prediction while the best value is not positive.
 type Posterior struct {
-	space *assay.Space
+	space *assay.Space // of the configurations
 	opts  PosteriorOptions
 
-	// memo holds what was worked out for the latest histories. It saves time
-	// and changes no decision.
+	// memo caches the results for the latest histories. It saves time and changes no decision.
 	mu   sync.Mutex
-	memo belief
+	memo belief // guarded by mu
 }
 
 var _ assay.Stopper = (*Posterior)(nil)
 
-// latest is the share of the best value from which on no prediction stops a run: what is
-// left to save is small by then, and the chance of every run falls to nothing as it
-// comes near the best, also of those that end just below it.
+// latest is the share of the best value from which on no prediction stops a run: the possible saving is small by then,
+// and the chance of every run falls to nothing as it approaches the best, even for runs that end just below it.
 const latest = 0.5
 
 // NewPosterior returns the rule for configurations of space. It panics if Level or
@@ -77,14 +72,14 @@ func NewPosterior(space *assay.Space, opts PosteriorOptions) *Posterior {
 	return &Posterior{space: space, opts: opts}
 }
 
-// Decide implements [assay.Stopper]. Predicted is the geometric mean of what the run
-// may end at, given that it has come so far, wherever the process was asked.
+// Decide implements [assay.Stopper]. Predicted is the geometric mean of the possible final values of the run, given its
+// value so far. It is set if the process was asked.
 func (p *Posterior) Decide(history []assay.Trial, running assay.Trial) assay.Decision {
 	d := Incumbent{Margin: p.opts.Margin}.Decide(history, running)
 	spare := spared(running.ID, p.opts.Seed, p.opts.Spare)
 	if d.Stop {
 		if spare {
-			d.Reason += "; spared: let run on whatever was predicted"
+			d.Reason += "; spared: continued in spite of the prediction"
 		}
 		return d
 	}
@@ -116,8 +111,8 @@ func (p *Posterior) Decide(history []assay.Trial, running assay.Trial) assay.Dec
 	return d
 }
 
-// scarce reports whether as many trials have ended as there are configurations left: the
-// time that a stop saves is worth what else there is to try.
+// scarce reports whether at least as many trials have ended as configurations remain: then the time saved by a stop is
+// worth as much as the remaining configurations.
 func (p *Posterior) scarce(history []assay.Trial) bool {
 	n := p.space.Size().N
 	return n > 0 && 2*int64(len(history)) >= n

@@ -16,23 +16,23 @@ const (
 	doubts          = 4   // residuals of 1 that are assumed besides those that are known
 )
 
-// A belief is what a history teaches before anything is known of the running trial.
+// A belief is the model of a history, independent of the running trial.
 type belief struct {
-	known   bool // false in the zero value
-	history []assay.Trial
+	known   bool          // false in the zero value
+	history []assay.Trial // that it is of
 	process model.Process // nil if there is too little evidence
 	factor  float64       // of its deviations
-	kernel  kernel
+	kernel  kernel        // of process
 }
 
 // A kernel was learned from the first trials of a history, and is kept for a while.
 type kernel struct {
-	from    []assay.Trial
+	from    []assay.Trial  // the first trials
 	process model.Refitter // nil if nothing could be learned
 }
 
-// forecast returns mean and deviation of the log of what a running trial ends at; ok is
-// false where there is too little evidence.
+// forecast returns mean and deviation of the log of the final value of a running trial; ok is false if the evidence is
+// too small.
 func (p *Posterior) forecast(history []assay.Trial, running assay.Trial) (mean, std float64, ok bool) {
 	b := p.learn(history)
 	if b.process == nil {
@@ -103,9 +103,9 @@ func (p *Posterior) evidence(history []assay.Trial) []assay.Trial {
 	return out
 }
 
-// kernel returns the process whose parameters were learned from the first k trials of
-// the evidence, where k is the last number that it reaches of a sequence that grows by
-// evidenceRenewal. It is that of the memo where these are the same. p.mu is held.
+// kernel returns the process whose parameters were learned from the first k trials of the evidence, where k is the last
+// number that it reaches of a sequence that grows by evidenceRenewal. It is the kernel of the memo if these are the
+// same. p.mu is held.
 func (p *Posterior) kernel(evidence []assay.Trial) kernel {
 	from := evidence[:reached(len(evidence), evidenceRenewal)]
 	if k := p.memo.kernel; k.from != nil && slices.EqualFunc(k.from, from, alike) {
@@ -162,7 +162,7 @@ func (p *Posterior) rows(evidence []assay.Trial) assay.Data {
 		order[i] = i
 	}
 	slices.SortStableFunc(order[:early], func(i, j int) int {
-		if d.Censored[i] != d.Censored[j] { // exact ones say more
+		if d.Censored[i] != d.Censored[j] { // exact ones hold more information
 			if d.Censored[i] {
 				return 1
 			}

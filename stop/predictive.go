@@ -10,8 +10,7 @@ import (
 	"github.com/assay-run/assay/model"
 )
 
-// Training says what a [Predictive] rule makes of the trials that were stopped
-// before.
+// Training is how a [Predictive] rule uses the trials that were stopped before.
 type Training uint8
 
 const (
@@ -51,49 +50,44 @@ type PredictiveOptions struct {
 	// Standard leaves the running trial out of the fit: standard regression,
 	// the BO-GB of §4.3. It does not know how long the run has lasted.
 	Standard bool
-	// Stopped says how earlier stopped trials are learned from.
+	// Stopped is how the rule learns from stopped trials.
 	Stopped Training
 	// After is the number of finished trials from which on runs are stopped; until
 	// then all go on to their ends. 0 means 5. The paper's Algorithm 1 starts with
 	// one: its model then predicts nothing but that value, so every other run is
 	// stopped at once, dropped, and nothing more is learned.
 	After int
-	// Confidence is how sure a stop by prediction must be: 0.9 says that the
-	// true value exceeds the incumbent in 90 % of such cases, as far as
-	// cross-validation tells. 0 asks for no margin: the prediction itself decides
-	// (Algorithm 1, line 13).
+	// Confidence is the required confidence of a stop by prediction: 0.9 means that the true value exceeds the incumbent
+	// in 90 % of such cases, according to cross-validation. 0 means no margin: the prediction itself decides (Algorithm 1,
+	// line 13).
 	Confidence float64
-	// Spare is the share of trials that no prediction stops, to check what a stop
-	// would have been worth. Such a run goes on to the incumbent's value.
+	// Spare is the share of trials that no prediction stops, to check the value of a stop. Such a run continues to the
+	// incumbent's value.
 	Spare float64
 	// Seed decides which trials are spared, and the folds.
 	Seed uint64
 }
 
-// Predictive stops a run as soon as it is predicted to end no better than the
-// incumbent: predictive early termination (Ding et al. 2022, §3.5 and Algorithm 1,
-// lines 9 to 14). At each interval a regression is fitted to the finished trials
-// and the running one, which is censored at its value so far: the true value is
-// at least that. A run that has reached the incumbent's value is stopped too.
+// Predictive stops a run as soon as it is predicted to end no better than the incumbent: predictive early termination
+// (Ding et al. 2022, §3.5 and Algorithm 1, lines 9 to 14). At each interval a regression is fitted to the finished
+// trials and the running one, which is censored at its value so far: the true value is at least that. A run that has
+// reached the incumbent's value is stopped too.
 //
-// A trial that broke a limit of the goal enters with ten times the worst value of
-// a finished one, the "extremely high value" of line 22; a failed one is left out.
+// A trial that broke a limit of the goal enters with ten times the worst value of a finished one, the "extremely high
+// value" of line 22; a failed one is left out.
 //
-// What can be learned only from the trials that have ended is worked out once for
-// each history: the scale and the learning rate, and the margin that Confidence
-// needs. Both are chosen anew each time the finished trials have become a fifth
-// more, from the trials finished until then.
+// Results that depend only on the ended trials are computed once for each history: the scale and the learning rate, and
+// the margin that Confidence needs. Both are chosen anew each time the number of finished trials has grown by a fifth,
+// from the trials finished until then.
 //
-// A prediction that is not finite stops nothing. Values so far that are not
-// positive say nothing and are not learned from.
+// A prediction that is not finite stops nothing. Trials whose values so far are not positive are not learned from.
 type Predictive struct {
-	space *assay.Space
+	space *assay.Space // of the configurations
 	opts  PredictiveOptions
 
-	// memo holds what was worked out for the latest histories. It saves time
-	// and changes no decision.
+	// memo caches the results for the latest histories. It saves time and changes no decision.
 	mu   sync.Mutex
-	memo lesson
+	memo lesson // guarded by mu
 }
 
 var _ assay.Stopper = (*Predictive)(nil)
@@ -124,7 +118,7 @@ func (p *Predictive) Decide(history []assay.Trial, running assay.Trial) assay.De
 	if running.Value >= best.Value {
 		d := against(running, best, "best is")
 		if spared && d.Stop {
-			d.Reason += "; spared: let run on whatever was predicted"
+			d.Reason += "; spared: continued in spite of the prediction"
 		}
 		return d
 	}
@@ -146,15 +140,14 @@ func (p *Predictive) Decide(history []assay.Trial, running assay.Trial) assay.De
 	return d
 }
 
-// Predict returns the predicted final value of a running trial, whatever the
-// incumbent: NaN if there is none, and else at least its value so far, except by
-// standard regression, which does not know it.
+// Predict returns the predicted final value of a running trial, independent of the incumbent: NaN without a prediction,
+// and else at least its value so far, except by standard regression, which does not know it.
 func (p *Predictive) Predict(history []assay.Trial, running assay.Trial) float64 {
 	v, _ := p.predict(history, running)
 	return v
 }
 
-// predict returns what Predict does, and the factor of a prediction that decides.
+// predict returns the result of Predict, and the factor of a prediction that decides.
 func (p *Predictive) predict(history []assay.Trial, running assay.Trial) (value, margin float64) {
 	if len(running.Config) != p.space.Dim() {
 		return math.NaN(), 1

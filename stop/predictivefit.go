@@ -6,19 +6,18 @@ import (
 	"slices"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/stats"
 	"github.com/assay-run/assay/model"
-	"github.com/assay-run/assay/stats"
 )
 
 const (
-	penalty = 10  // times the worst value: that of a trial which breaks a limit
+	penalty = 10  // times the worst value: for a trial that breaks a limit
 	renewal = 1.2 // growth of the finished trials after which choices are made anew
 	probes  = 12  // runs predicted for the margin
 	elapsed = 0.7 // part of their values that has passed
 )
 
-// A lesson is what a history teaches before anything is known of the running
-// trial.
+// A lesson is the model of a history, independent of the running trial.
 type lesson struct {
 	known    bool            // false in the zero value
 	history  []assay.Trial   // that it was learned from
@@ -30,9 +29,9 @@ type lesson struct {
 
 // A choice is made from the first trials of a history, and kept for a while.
 type choice struct {
-	from    []assay.Trial
-	learner assay.Learner
-	margin  float64 // factor of a prediction that decides, at most 1
+	from    []assay.Trial // the first trials
+	learner assay.Learner // of the predictions
+	margin  float64       // factor of a prediction that decides, at most 1
 }
 
 // learn returns the lesson of a history: the latest one if it is the same.
@@ -169,18 +168,14 @@ func (p *Predictive) chooseAFT(d assay.Data) assay.Learner {
 	return a
 }
 
-// calibrate returns the factor by which a prediction is to be multiplied so that
-// the true value exceeds it with probability Confidence: exp of that quantile of
-// log(true/predicted) over exact examples, each left out of the fit and
-// predicted as a run that has come to elapsed of its value. What the censored
-// row itself does to the prediction is thereby part of the error: it is often
-// overrated (see lab/notes/cello.md). The examples are probes of them, evenly
-// spaced in the order of their values; up to four of them, a tenth of the exact
-// ones at most, are left out of one fit.
+// calibrate returns the factor by which a prediction is to be multiplied so that the true value exceeds it with
+// probability Confidence: exp of that quantile of log(true/predicted) over exact examples, each left out of the fit and
+// predicted as a run that has reached elapsed of its value. The effect of the censored row on the prediction is thereby
+// part of the error: it is often overrated (see lab/notes/cello.md). The examples are probes of them, evenly spaced in
+// the order of their values; up to four of them, a tenth of the exact ones at most, are left out of one fit.
 //
-// The factor is at most 1, and 0, with which no prediction decides, if there is
-// nothing to estimate it from. Cost: probes fits, a quarter of that from 40
-// examples on.
+// The factor is at most 1. It is 0, with which no prediction decides, if there is no data to estimate it from. Cost:
+// probes fits, a quarter of that from 40 examples on.
 func (p *Predictive) calibrate(learner assay.Learner, d assay.Data) float64 {
 	var exact []int
 	for i := range d.Y {

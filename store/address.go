@@ -8,8 +8,8 @@ import (
 // secretKey finds the values of a URL's query that are secrets.
 var secretKey = regexp.MustCompile(`(?i)([a-z_]*(?:password|secret|token)[a-z_]*=)[^&#\s]*`)
 
-// MaskAddress returns the address of a store without its secrets, for messages: of a URL, the password before the host
-// and those among its parameters. What cannot be told apart for sure is taken for a secret.
+// MaskAddress returns the address of a store without its secrets, for messages: in a URL, the password before the
+// host and the passwords among its parameters. A part that may be a secret is masked.
 func MaskAddress(at string) string {
 	scheme, rest, is := strings.Cut(at, "://")
 	if !is {

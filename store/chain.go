@@ -1,6 +1,6 @@
-// This file has the record: a payload with a checksum that tells damage of this record, and a
-// hash that tells whether records before it are missing, exchanged or added. Neither protects
-// against people: who can write a file can write a new chain.
+// This file has the record: a payload with a checksum that shows damage of this record, and a hash that shows whether
+// records before it are missing, exchanged or added. Neither protects against people: anyone who can write a file can
+// write a new chain.
 
 package store
 
@@ -19,7 +19,7 @@ import (
 type Record struct {
 	// Study is the number that the store gave the study, and differs between files.
 	Study, Seq int64
-	// Payload is not copied: whoever makes a Record gives the slice away.
+	// Payload is not copied: the maker of a Record gives the slice away.
 	Payload []byte
 	CRC     uint32
 	Hash    []byte // of this record and all before it; see link
@@ -31,6 +31,16 @@ type Creation struct {
 	// Spec is nil for none. JSON has it in base64.
 	Spec    []byte    `json:"spec"`
 	Created time.Time `json:"created"`
+}
+
+// NewCreation returns record 0 of a study that is made now, and its payload.
+func NewCreation(study string, spec []byte) (c Creation, payload []byte, err error) {
+	if err := CheckName(study); err != nil {
+		return c, nil, err
+	}
+	c = Creation{Study: study, Spec: spec, Created: time.Now().UTC()}
+	payload, err = c.Encode()
+	return c, payload, err
 }
 
 // Encode returns the payload.
@@ -45,9 +55,9 @@ func DecodeCreation(b []byte) (c Creation, err error) {
 	return c, CheckName(c.Study)
 }
 
-// Checksum returns the CRC-32C of the study's number and seq, 8 bytes each, little endian, and the payload. It tells a
-// damaged record alone, without its neighbours. The study's number is part of it, so that a row in the wrong study is
-// found. CRC-32C is that of RFC 3720.
+// Checksum returns the CRC-32C of the study's number and seq, 8 bytes each, little endian, and the payload. It
+// detects a damaged record alone, without its neighbours. The study's number is part of it, so that a row in the
+// wrong study is found. CRC-32C is defined in RFC 3720.
 func Checksum(study, seq int64, payload []byte) uint32 {
 	var b [16]byte
 	binary.LittleEndian.PutUint64(b[:8], uint64(study))
@@ -79,15 +89,15 @@ func NewRecord(prev []byte, study, seq int64, payload []byte) Record {
 	return Record{study, seq, payload, Checksum(study, seq, payload), link(prev, seq, payload)}
 }
 
-// A Verifier checks that the records of one study are what was appended, in order. It starts with record 0, or with any
-// other, whose hash it believes. It does not know how many records there are: whether the last is missing is for the
-// store to say. A Verifier is for one goroutine.
+// A Verifier checks that the records of one study are the appended ones, in order. It starts with record 0, or with
+// any other, whose hash it believes. It does not know how many records there are: the store must check whether the
+// last is missing. A Verifier is for one goroutine.
 type Verifier struct {
 	Next int64  // seq of the next record
 	Hash []byte // of the last one; nil if the next is the first, and not record 0
 }
 
-// NewVerifier returns a Verifier that starts with the record of that number. A first below 0 is taken for 0. Of a first
+// NewVerifier returns a Verifier that starts with the record of that number. A first below 0 counts as 0. For a first
 // record above 0 the checksum is checked and not the hash.
 func NewVerifier(first int64) *Verifier {
 	if first > 0 {

@@ -1,6 +1,6 @@
-// This file has what checks a database of studies: the events are verified, and everything that
-// follows from them is made again and compared. It knows three things that belong together:
-//   - the chain of the records, which says whether the events are whole
+// This file checks a database of studies: the events are verified, and everything that follows from them is made
+// again and compared. It knows three things that belong together:
+//   - the chain of the records, which shows whether the events are whole
 //   - record 0, from which a row of studies can be made again
 //   - heads and trials, which are a projection of the events
 
@@ -20,17 +20,17 @@ import (
 
 // FsckOptions are the options of a check of a store.
 type FsckOptions struct {
-	// Repair writes what can be derived from the events again: the names and specifications, the states of the trials, the
-	// summaries and the indices. A study with a damaged event is left as it is; see [Salvage].
+	// Repair writes everything again that follows from the events: the names and specifications, the states of the
+	// trials, the summaries and the indices. A study with a damaged event is left as it is; see [Salvage].
 	Repair bool
 }
 
-// A Problem is one difference between the file and what was written.
+// A Problem is one difference between the file and the written data.
 type Problem struct {
 	Study string // "" if it is not of one study
 	Place string // "events 17", "trials 4", "heads", "integrity_check", ...
 	What  string
-	// Repaired says that the repair has removed the problem.
+	// Repaired is true if the repair has removed the problem.
 	Repaired bool
 }
 
@@ -46,9 +46,9 @@ func (p Problem) String() string {
 	return s
 }
 
-// A Report is what a check of a store found.
+// A Report is the result of a check of a store.
 type Report struct {
-	// Events is the sum of the numbers of the last verified events, Trials that of the trials made from them.
+	// Events is the sum of the numbers of the last verified events, Trials the number of the trials made from them.
 	Studies, Events, Trials int64 // that were checked
 	Problems                []Problem
 }
@@ -63,8 +63,9 @@ func (r *Report) Add(study, place, format string, args ...any) {
 	r.Problems = append(r.Problems, Problem{Study: study, Place: place, What: fmt.Sprintf(format, args...)})
 }
 
-// A Checker compares the projections of a database with its events, and writes them again. It belongs to one goroutine,
-// and all it sees is of one moment: DB is in a transaction. The queries are those of the tables in docs/format/md.
+// A Checker compares the projections of a database with its events, and writes them again. It belongs to one
+// goroutine, and sees one moment of the database: DB is in a transaction. The queries use the tables in
+// docs/format/store.md.
 type Checker struct {
 	DB interface {
 		QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error)
@@ -72,7 +73,7 @@ type Checker struct {
 	}
 	Report *Report
 	Repair bool
-	// Damage returns err, in the class [ErrDamaged] if it comes from what the database holds.
+	// Damage returns err, in the class [ErrDamaged] if the content of the database causes it.
 	Damage func(err error) error
 	// Text returns a text as the database can hold it; nil for a database that can hold any.
 	Text func(string) string
@@ -110,8 +111,8 @@ func (f *Checker) Rows(
 	return f.Fault(study, place, rows.Err())
 }
 
-// Orphans looks for rows of studies that there are not. Foreign keys prevent such rows, so they are damage. A repair
-// leaves them: nothing says what they were.
+// Orphans looks for rows of studies that do not exist. Foreign keys prevent such rows, so they are damage. A repair
+// leaves them: their study is unknown.
 func (f *Checker) Orphans(ctx context.Context) error {
 	for _, table := range []string{"events", "heads", "trials"} {
 		err := f.Rows(ctx, "", table, func(rows *sql.Rows) error {
@@ -156,7 +157,7 @@ func (f *Checker) Studies(ctx context.Context) error {
 	return nil
 }
 
-// A replayed is what the events of one study say.
+// A replayed is the projection of the events of one study.
 type replayed struct {
 	// creation has no name if record 0 is damaged or missing.
 	creation Creation
@@ -175,8 +176,8 @@ func (f *Checker) study(ctx context.Context, st studyRow) error {
 	if err != nil {
 		return err
 	}
-	// Only what replay has found makes a study impossible to repair: compare finds what follows
-	// from the events, and that can be written again.
+	// Only a problem that replay has found makes a study impossible to repair: compare checks data that follow from the
+	// events, and that can be written again.
 	whole := len(f.Report.Problems) == before
 	lost, err := f.compare(ctx, st, want)
 	if err != nil {
@@ -198,7 +199,7 @@ func (f *Checker) study(ctx context.Context, st studyRow) error {
 }
 
 // replay verifies the records of a study and makes its projection. A record that does not verify is reported and left
-// out; those behind it count. Every problem that replay adds says that the events are not whole.
+// out; later records count. Every problem that replay adds means that the events are not whole.
 func (f *Checker) replay(ctx context.Context, st studyRow) (replayed, error) {
 	v, first := NewVerifier(0), false
 	p := replayed{
@@ -281,8 +282,8 @@ func (f *Checker) compare(ctx context.Context, st studyRow, want replayed) (lost
 			return err
 		}
 		if sum.Events != want.sum.Events || !bytes.Equal(hash, want.hash) {
-			// With the same number, the chain says that the events are right.
-			// With the same hash, only the head's number is wrong.
+			// With the same number, the chain shows that the events are right. With the same hash, only the head's number is
+			// wrong.
 			lost = sum.Events != want.sum.Events && !bytes.Equal(hash, want.hash)
 			f.Report.Add(st.name, "heads", "%d events with the hash %.8x were appended; there are %d with %.8x",
 				sum.Events, hash, want.sum.Events, want.hash)
@@ -301,7 +302,7 @@ func (f *Checker) compare(ctx context.Context, st studyRow, want replayed) (lost
 	return lost, f.compareTrials(ctx, st, maps.Clone(want.trials))
 }
 
-// compareTrials empties want. What is left of want has no row. If damage ends the reading, the rows behind it count as
+// compareTrials empties want. The rest of want has no row. If damage ends the reading, the later rows count as
 // missing.
 func (f *Checker) compareTrials(ctx context.Context, st studyRow, want map[int64]TrialColumns) error {
 	err := f.Rows(ctx, st.name, "trials", func(r *sql.Rows) error {

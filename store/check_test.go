@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/store/sqlite"
 	"github.com/assay-run/assay/store"
-	"github.com/assay-run/assay/store/sqlite"
 )
 
 func openTest(t *testing.T, path string) *sqlite.Store {

@@ -56,7 +56,7 @@ func NewTrialColumns(r assay.TrialRow) (TrialColumns, error) {
 	}, nil
 }
 
-// Args returns the columns in the order of the fields, which is that of the statements that insert them.
+// Args returns the columns in the order of the fields, as in the statements that insert them.
 func (c TrialColumns) Args() []any {
 	return []any{c.ID, c.Seq, c.State, c.Value, c.Config, c.Metrics, c.Reason, c.Started, c.Ended, c.Attempts}
 }
@@ -83,7 +83,7 @@ func nullable(x float64, valid bool) sql.NullFloat64 {
 type HeadColumns struct {
 	Counts string // JSON, states without a trial left out
 	Best   int64
-	Value  sql.NullFloat64 // NULL is none
+	Value  sql.NullFloat64 // NULL without a value
 	// Spent is in nanoseconds.
 	Spent       int64
 	First, Last string
@@ -111,7 +111,7 @@ func (c HeadColumns) Args() []any {
 	}
 }
 
-// In returns the columns with their free text as a database can hold it, as that of [TrialColumns] does.
+// In returns the columns with their free text as a database can hold it, as [TrialColumns.In] does.
 func (c HeadColumns) In(text func(string) string) HeadColumns {
 	if text != nil {
 		c.Ended, c.Steered = text(c.Ended), text(c.Steered)
@@ -147,8 +147,8 @@ func parseCounts(text string) (map[assay.State]int64, error) {
 	return counts, nil
 }
 
-// AskedBefore returns a trial as far as its proposal, from columns of trials. It is what a withdrawal keeps of a trial.
-// The columns have no checksum, so text that does not parse is damage; the caller says so.
+// AskedBefore returns a trial as far as its proposal, from columns of trials. A withdrawal keeps this part of a
+// trial. The columns have no checksum, so text that does not parse is damage; the caller reports it.
 func AskedBefore(id int64, state assay.State, config, started string) (t assay.Trial, err error) {
 	t.ID, t.State = id, state
 	if err := json.Unmarshal([]byte(config), &t.Config); err != nil {
@@ -158,8 +158,8 @@ func AskedBefore(id int64, state assay.State, config, started string) (t assay.T
 	return t, err
 }
 
-// SummaryColumns are the names of HeadColumns, of a table called h.
-// Their order is that of HeadColumns.Args and of the Scan in ScanHead.
+// SummaryColumns are the names of HeadColumns, of a table called h, in the order of HeadColumns.Args and of the Scan
+// in ScanHead.
 const SummaryColumns = `h.counts, h.best, h.best_value, h.spent_ns, h.first, h.last, h.checks, h.ended, ` +
 	`h.steered, h.priority, h.lost_ns`
 
@@ -216,8 +216,8 @@ func ParseTime(text string) (time.Time, error) {
 	return time.Parse(time.RFC3339Nano, text)
 }
 
-// ParseTimeOr returns the zero time for what is none.
-// Fsck and Salvage use it on columns that may be damaged, and go on.
+// ParseTimeOr returns the zero time for an invalid text. Fsck and Salvage use it on columns that may be damaged, and
+// go on.
 func ParseTimeOr(text string) time.Time {
 	t, err := ParseTime(text)
 	if err != nil {

@@ -31,14 +31,36 @@ type Copier interface {
 	AppendPayloads(ctx context.Context, study string, at assay.Position, payloads ...[]byte) (assay.Position, error)
 }
 
-// A Copied says what came of a copy.
+// CreateFrom is the CreateFrom of a [Copier] that has a function which makes a study of its record 0, and whose error
+// matches fs.ErrExist if there is one of that name.
+func CreateFrom(ctx context.Context, s Records, payload []byte, create func(Creation) error) error {
+	c, err := DecodeCreation(payload)
+	if err != nil {
+		return err
+	}
+	if err = create(c); !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	for r, failed := range s.Records(ctx, c.Study, 0) {
+		if failed != nil {
+			return failed
+		}
+		if bytes.Equal(r.Payload, payload) {
+			return nil
+		}
+		break
+	}
+	return err
+}
+
+// A Copied is the result of a copy.
 type Copied struct {
 	Events int64 // of the study where it was copied from
 	New    int64 // of them, those that were not there before
 	More   int64 // that the copy has beyond them, because it was gone on with
 }
 
-// ErrOther says that the store has another study of that name.
+// ErrOther reports that the store has another study of that name.
 var ErrOther = assay.Errorf(assay.ClassConflict, "there is another study of that name")
 
 // Copy copies the records of a study that are not in to yet, and verifies the whole copy. A call that was cut off can
@@ -87,7 +109,7 @@ func Copy(ctx context.Context, from Records, to Copier, study string) (c Copied,
 	return c, err
 }
 
-// verify reads back from the first record on what was copied, whose last record has the hash.
+// verify reads the copy back from the first record on; its last record must have the hash.
 func (c *Copied) verify(ctx context.Context, to Copier, study string, hash []byte) error {
 	found := false
 	for r, err := range to.Records(ctx, study, 0) {
@@ -105,7 +127,7 @@ func (c *Copied) verify(ctx context.Context, to Copier, study string, hash []byt
 	return nil
 }
 
-// otherwise returns ErrOther for an error that says that the study is not what was copied.
+// otherwise returns ErrOther for an error that means that the study differs from the copy.
 func otherwise(study string, err error) error {
 	if errors.Is(err, fs.ErrExist) || errors.Is(err, assay.ErrConflict) {
 		return fmt.Errorf("study %q: %w", study, ErrOther)
@@ -113,7 +135,7 @@ func otherwise(study string, err error) error {
 	return err
 }
 
-// endOf returns the number and the hash of the last record of a study, -1 if there is none.
+// endOf returns the number and the hash of the last record of a study, -1 without one.
 func endOf(ctx context.Context, s Copier, study string) (seq int64, hash []byte, err error) {
 	seq = -1
 	for r, err := range s.Records(ctx, study, 0) {

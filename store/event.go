@@ -16,9 +16,9 @@ import (
 )
 
 // payload is the stored form of an event. JSON has neither infinities nor NaN, so the numbers that are not finite go
-// into Nonfinite by the place they came from; a missing value of a trial is +Inf and a missing prediction NaN, as in
-// the JSON of the root package. assay.Event must not have a method MarshalJSON: an embedded type's would be that of
-// payload too, and Nonfinite would be lost.
+// into Nonfinite by their place; a missing value of a trial is +Inf and a missing prediction NaN, as in the JSON of
+// the root package. assay.Event must not have a method MarshalJSON: payload would inherit it from the embedded type,
+// and Nonfinite would be lost.
 type payload struct {
 	assay.Event
 	Nonfinite map[string]string `json:"nonfinite,omitempty"`
@@ -40,7 +40,7 @@ func EncodeEvent(e assay.Event) ([]byte, error) {
 	if err := checkEvent(e); err != nil {
 		return nil, err
 	}
-	// encoding/json would refuse it too, but not say which coordinate it is.
+	// encoding/json would refuse it too, but without naming the coordinate.
 	for _, c := range eventConfigs(e) {
 		for i, x := range c {
 			if math.IsNaN(x) || math.IsInf(x, 0) {
@@ -118,7 +118,7 @@ func slowEvent(b []byte) (assay.Event, error) {
 }
 
 // bookedTrial returns a trial with the measurement of b, and nothing else that could be odd.
-func bookedTrial(b *assay.Booking) *assay.Trial {
+func bookedTrial(b *assay.AttemptEnd) *assay.Trial {
 	return &assay.Trial{Value: math.Inf(1), Measurement: b.Measurement}
 }
 
@@ -165,9 +165,9 @@ func eventConfigs(e assay.Event) []assay.Config {
 	return nil
 }
 
-// splitNonfinite returns t without the metrics that are not finite, and every number of t that is not finite and not
-// what its absence means. It returns t itself if there are none. It does not change t. The other numbers stay in the
-// result, where the JSON of a trial leaves them out.
+// splitNonfinite returns t without the metrics that are not finite, and every number of t that is not finite and
+// differs from its default when absent. It returns t itself without such numbers. It does not change t. The other
+// numbers stay in the result; the JSON of a trial leaves them out.
 func splitNonfinite(t *assay.Trial) (*assay.Trial, map[string]string) {
 	// A value of +Inf is missing: the JSON of a trial leaves it out, and reads it as +Inf.
 	odd := map[string]string{}

@@ -1,5 +1,5 @@
-// This file has the lease that the stores share: a lock of the store and a timer. The promise
-// it keeps is that a holder hears of the loss before anybody else can get the lock.
+// This file has the lease that the stores share: a lock of the store and a timer. Its promise is that a holder learns
+// of the loss before another process can get the lock.
 
 package store
 
@@ -33,9 +33,9 @@ type lease struct {
 	over bool
 }
 
-// NewLease returns an [assay.Lease] over a lock that the caller has: held says whether that is still so, and free ends
-// it. The lease is lost after ttl unless it is renewed; it closes Lost before it calls free. free is called once.
-// Neither held nor free may use the lease.
+// NewLease returns an [assay.Lease] over a lock that the caller has: held reports whether the caller still has it,
+// and free ends it. The lease is lost after ttl unless it is renewed; it closes Lost before it calls free. free is
+// called once. Neither held nor free may use the lease.
 func NewLease(study string, fence int64, ttl time.Duration, held func() bool, free func() error) assay.Lease {
 	l := &lease{study: study, fence: fence, ttl: ttl, held: held, free: free, lost: make(chan struct{})}
 	l.mu.Lock() // expire may come before the timer has its place
@@ -66,8 +66,8 @@ func (l *lease) expire() {
 	l.lose()
 }
 
-// lose ends the lease, its holder first. The caller has mu. lost is closed before the lock is free: whoever gets the
-// lock next finds the holder told. The second call does nothing.
+// lose ends the lease, its holder first. The caller has mu. lost is closed before the lock is free: the next holder
+// of the lock finds this holder informed. The second call does nothing.
 func (l *lease) lose() {
 	if l.over {
 		return
@@ -75,11 +75,11 @@ func (l *lease) lose() {
 	l.over = true
 	l.timer.Stop()
 	close(l.lost)
-	_ = l.free() // the holder has not asked for it, so there is nobody to tell
+	_ = l.free() // the holder has not asked for it, so no caller can take the error
 }
 
-// Renew implements [assay.Lease]. A lease that has ended is not revived. If ctx has ended,
-// nothing happens, and the time goes on as it was.
+// Renew implements [assay.Lease]. A lease that has ended is not revived. If ctx has ended, nothing happens, and the
+// time is not extended.
 func (l *lease) Renew(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -111,9 +111,10 @@ func (l *lease) Release() error {
 	return l.free()
 }
 
-// A Holder is a store that can tell who has the lock or the lease of a study, and takes neither to
-// find out. It is for people: a study that nobody holds at the moment may have begun when they read it.
+// A Holder is a store that knows who has the lock or the lease of a study, and takes neither to find out. It is for
+// people: a study without a holder at the moment may have begun when they read it.
 type Holder interface {
-	// Held returns who holds the study, "" for nobody, and for one of whom this machine cannot tell whether it lives.
+	// Held returns the holder of the study, "" without one, and for a holder on which this machine cannot check whether
+	// it lives.
 	Held(ctx context.Context, study string) (by string, err error)
 }

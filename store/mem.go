@@ -1,5 +1,5 @@
-// This file has the store in memory. It keeps events as values, not as bytes: it copies what
-// comes in and what goes out, so that nobody can change a record through a slice or a map.
+// This file has the store in memory. It keeps events as values, not as bytes: it copies its input and output, so that
+// no caller can change a record through a slice or a map.
 
 package store
 
@@ -21,7 +21,7 @@ import (
 // per event; Trials and Summary read all events of the study.
 type Mem struct {
 	projector
-	// mu guards what follows. It is never held while a caller's code runs.
+	// mu guards the fields below. It is never held while a caller's code runs.
 	mu      sync.RWMutex
 	studies map[string]*memStudy
 	// locks has names of studies that need not exist.
@@ -45,7 +45,7 @@ type memStudy struct {
 	spec    []byte
 	created time.Time
 	events  []assay.Event
-	// It carries no value, so that one event wakes any number of watchers, and a slow one delays nobody.
+	// It carries no value, so that one event wakes any number of watchers, and a slow one delays no other.
 	moved chan struct{} // closed, and another put in its place, as events come or the study goes
 }
 
@@ -98,7 +98,7 @@ func (m *Mem) Spec(ctx context.Context, study string) ([]byte, error) {
 	return slices.Clone(s.spec), nil
 }
 
-// Studies implements [assay.Store]. The names are those of the moment at which the iteration begins, sorted.
+// Studies implements [assay.Store]. The names are the names at the moment at which the iteration begins, sorted.
 func (m *Mem) Studies(ctx context.Context) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		for _, name := range m.names() {
@@ -171,8 +171,8 @@ func (m *Mem) Append(
 	return behind, nil
 }
 
-// samePayloads reports whether a and b, of the same length, are stored as the same bytes. It compares what the other
-// stores compare, so that a repetition is the same thing in each.
+// samePayloads reports whether a and b, of the same length, are stored as the same bytes. It compares the same data
+// as the other stores, so that a repetition is the same thing in each.
 func samePayloads(a, b []assay.Event) (bool, error) {
 	for i := range a {
 		x, err := EncodeEvent(a[i])
@@ -227,7 +227,7 @@ func cloneEvent(e assay.Event) assay.Event {
 	return e
 }
 
-// cloneOf returns a copy of what p points to, or nil.
+// cloneOf returns a copy of the value that p points to, or nil.
 func cloneOf[T any](p *T) *T {
 	if p == nil {
 		return nil
@@ -315,7 +315,7 @@ func (m *Mem) Lock(ctx context.Context, study string) (release func() error, err
 }
 
 // lock takes the lock of a study and returns the next fence. It does not wait: if the study is locked, the error
-// matches [assay.ErrLocked] and says by whom.
+// matches [assay.ErrLocked] and names the holder.
 func (m *Mem) lock(study, holder string) (fence int64, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -327,7 +327,7 @@ func (m *Mem) lock(study, holder string) (fence int64, err error) {
 	return m.fence, nil
 }
 
-// unlock ends the lock of a study, whoever has it: callers make sure that it is theirs.
+// unlock ends the lock of a study for any holder: callers make sure that it is theirs.
 func (m *Mem) unlock(study string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -351,7 +351,7 @@ func (m *Mem) Lease(ctx context.Context, study, holder string, ttl time.Duration
 	if err != nil {
 		return nil, err
 	}
-	// Nobody can take the lock away, so it is held until it is freed.
+	// No other process can take the lock away, so it is held until it is freed.
 	return NewLease(study, fence, ttl, func() bool { return true }, func() error { return m.unlock(study) }), nil
 }
 
@@ -383,7 +383,7 @@ func (m *Mem) Watch(ctx context.Context, study string, after assay.Position) ite
 	}
 }
 
-// now returns a study, its events, and what is closed when there are more; nil if there is no such study.
+// now returns a study, its events, and a channel that is closed when there are more; nil if no such study exists.
 func (m *Mem) now(study string) (*memStudy, []assay.Event, <-chan struct{}) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()

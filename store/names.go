@@ -12,12 +12,12 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// What callers branch on, whatever the store. A study that does not exist matches fs.ErrNotExist, one that does
+// The errors that callers branch on, in any store. A study that does not exist matches fs.ErrNotExist, one that does
 // fs.ErrExist, and a store that was closed fs.ErrClosed.
 var (
-	// ErrDamaged says that a store does not hold what was written.
+	// ErrDamaged reports that a store does not hold the data that was written.
 	ErrDamaged = errors.New("file is damaged")
-	// ErrName says that a study cannot have that name.
+	// ErrName reports that a study cannot have that name.
 	ErrName = assay.Errorf(assay.ClassUsage, "invalid study name")
 )
 
@@ -38,18 +38,18 @@ func CheckName(name string) error {
 	return nil
 }
 
-// NotExist says that there is no such study. The error matches fs.ErrNotExist. op is a verb, such as "read".
+// NotExist reports that no such study exists. The error matches fs.ErrNotExist. op is a verb, such as "read".
 func NotExist(op, study string) error {
 	return &fs.PathError{Op: op + " study", Path: study, Err: fs.ErrNotExist}
 }
 
-// Exists says that there is a study of that name. The error matches fs.ErrExist.
+// Exists reports that a study of that name exists. The error matches fs.ErrExist.
 func Exists(study string) error {
 	return &fs.PathError{Op: "create study", Path: study, Err: fs.ErrExist}
 }
 
-// Conflict says that at is not the end of the record.
-// The error matches [assay.ErrConflict]; end is where the record ends.
+// Conflict reports that at is not the end of the record. The error matches [assay.ErrConflict]; end is the end of the
+// record.
 func Conflict(study string, at, end assay.Position) error {
 	return fmt.Errorf("study %q: %w: it has %d events, not %d", study, assay.ErrConflict, end, at)
 }

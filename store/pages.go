@@ -1,5 +1,5 @@
-// This file has what stores in a database read in the same way: lists in pages, and the rows of
-// trials from the events that they come from.
+// This file has the reads that all stores in a database share: lists in pages, and the rows of trials from their
+// events.
 
 package store
 
@@ -22,12 +22,10 @@ import (
 // So a list is not of one moment: each page is of its own.
 const PageRows = 256
 
-// Paged yields values in pages of at most PageRows, each page behind the key of
-// the last value: the first n values behind after, or all if n is 0. What a page
-// has before its error is yielded before it.
-// n is 0 or more. No transaction is open while the caller has a value, so that the caller may
-// append or read in its loop. The iterator can be ranged over again: after and the count are
-// those of one round.
+// Paged yields values in pages of at most PageRows, each page after the key of the last value: the first n values
+// after the key after, or all if n is 0. Values of a page before its error are yielded first. n is 0 or more. No
+// transaction is open while the caller has a value, so that the caller may append or read in its loop. The iterator
+// can be ranged over again: after and the count begin anew in each round.
 func Paged[T, K any](after K, n int, page func(after K, most int) ([]T, error), key func(T) K) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		after, left := after, n
@@ -61,9 +59,9 @@ func Paged[T, K any](after K, n int, page func(after K, most int) ([]T, error), 
 // mostAhead is how many records are decoded at once at most.
 const mostAhead = 2048
 
-// EventsOf returns the events behind a position, of the records from that position on.
-// Decoding is what costs, so it is done for many records at once by all processors: for one record
-// first, then for twice as many each time. Who wants but the first event pays for little more.
+// EventsOf returns the events after a position, from the records at that position on. Decoding is costly, so all
+// processors decode many records at once: first one record, then twice as many each time. A caller that needs only
+// the first event pays little more.
 func EventsOf(study string, after assay.Position, records iter.Seq2[Record, error]) iter.Seq2[assay.Event, error] {
 	return func(yield func(assay.Event, error) bool) {
 		var ahead []Record
@@ -100,7 +98,7 @@ func EventsOf(study string, after assay.Position, records iter.Seq2[Record, erro
 	}
 }
 
-// decoded is what became of a record.
+// decoded is the result of decoding a record.
 type decoded struct {
 	event assay.Event
 	err   error
@@ -126,10 +124,9 @@ func decodeAll(records []Record) []decoded {
 	return out
 }
 
-// Poll is the Watch of a store that looks at the end of a record every so often. end returns the
-// number of a study, which tells one that was made again under the same name, and the end of
-// its record.
-// It ends without an error when ctx does. Each round of the iterator begins behind after.
+// Poll is the Watch of a store that looks at the end of a record at an interval. end returns the number of a study,
+// which identifies one that was made again under the same name, and the end of its record. It ends without an error
+// when ctx does. Each round of the iterator begins after the position after.
 func Poll(
 	ctx context.Context, study string, after assay.Position, interval time.Duration,
 	end func(ctx context.Context, study string) (id int64, end assay.Position, err error),
@@ -168,9 +165,8 @@ func Poll(
 	}
 }
 
-// DecodeRow returns the row that the record gives a trial. A withdrawal does not
-// say what was withdrawn: asked does, from columns without a checksum.
-// asked is called for a withdrawal only.
+// DecodeRow returns the row that the record gives a trial. A withdrawal does not contain the withdrawn proposal:
+// asked returns it, from columns without a checksum. asked is called for a withdrawal only.
 func DecodeRow(r Record, asked func() (assay.Trial, error)) (assay.TrialRow, error) {
 	if r.CRC != Checksum(r.Study, r.Seq, r.Payload) {
 		return assay.TrialRow{}, errors.New("wrong checksum")

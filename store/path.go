@@ -1,4 +1,4 @@
-// This file says where a user's store is, by the XDG Base Directory Specification.
+// This file finds a user's store, by the XDG Base Directory Specification.
 
 package store
 

@@ -23,8 +23,7 @@ type projector struct {
 	studies func(ctx context.Context) iter.Seq2[string, error] // as Studies of the store
 }
 
-// rows returns the summary and the rows by trial ID.
-// Both are of one moment, that of history. The map is the caller's.
+// rows returns the summary and the rows by trial ID, both at the moment of history. The map is the caller's.
 func (r projector) rows(ctx context.Context, study string) (assay.Summary, map[int64]assay.TrialRow, error) {
 	created, events, err := r.history(ctx, study)
 	if err != nil {
@@ -33,8 +32,7 @@ func (r projector) rows(ctx context.Context, study string) (assay.Summary, map[i
 	sum := assay.NewSummary(study, created)
 	rows := map[int64]assay.TrialRow{}
 	for _, e := range events {
-		// Of an event that is not about a trial, id is 0, and Project does not look at what it
-		// is given.
+		// For an event that is not about a trial, id is 0, and Project ignores its argument.
 		id, _ := assay.TrialOf(e)
 		old, known := rows[id]
 		if row, changed := assay.Project(&sum, e, old.Trial, known); changed {
@@ -44,8 +42,7 @@ func (r projector) rows(ctx context.Context, study string) (assay.Summary, map[i
 	return sum, rows, nil
 }
 
-// Trials implements [assay.Projector].
-// The rows are those of the moment at which the iteration begins.
+// Trials implements [assay.Projector]. The rows are from the moment at which the iteration begins.
 func (r projector) Trials(ctx context.Context, study string, after int64, n int) iter.Seq2[assay.TrialRow, error] {
 	return func(yield func(assay.TrialRow, error) bool) {
 		_, rows, err := r.rows(ctx, study)

@@ -14,9 +14,9 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// quickEvent returns the event of a payload. ok is false for what is not exactly as EncodeEvent
-// writes it, or is of a part of events that is rare: then nothing is said about the payload, and it
-// is read as any JSON is. If ok is true the event is the one that encoding/json finds.
+// quickEvent returns the event of a payload. ok is false for a payload that differs from the output of EncodeEvent,
+// or has a rare part of events: then it must be read as any JSON is. If ok is true the event is the one that
+// encoding/json finds.
 func quickEvent(b []byte) (e assay.Event, ok bool) {
 	q := &quick{b: b}
 	q.must(`{"at":`)
@@ -40,7 +40,7 @@ func quickEvent(b []byte) (e assay.Event, ok bool) {
 	return e, !q.bad && len(q.b) == 0
 }
 
-// quick is what is left of a payload. After anything that is not expected it is bad, and has nothing.
+// quick is the rest of a payload. After anything unexpected it is bad, and empty.
 type quick struct {
 	b   []byte
 	bad bool
@@ -63,7 +63,7 @@ func (q *quick) must(text string) {
 	}
 }
 
-// number takes a number of JSON off the front, and says whether it is a whole one.
+// number takes a number of JSON off the front, and reports whether it is a whole one.
 func (q *quick) number() (text string, whole bool) {
 	n := 0
 	digits := func() bool {
@@ -116,7 +116,7 @@ func (q *quick) float() float64 {
 	return x
 }
 
-// token takes a string off the front: what is between its quotes, and whether that is as it means.
+// token takes a string off the front: the text between its quotes, and whether it is plain ASCII without escapes.
 func (q *quick) token() (inner []byte, plain bool) {
 	q.must(`"`)
 	plain = true

@@ -6,15 +6,14 @@ import (
 	"slices"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/replay"
+	"github.com/assay-run/assay/search"
 )
 
 // An asker has the searcher, and its proposals that do not run: the part of the loop that chooses the next run.
 type asker struct {
 	*session
 	away whereabouts
-	// open are on record and not started: those of greater priority first, then in the order in
-	// which they were asked.
+	// open are on record and not started: by priority, the greatest first, then in the order in which they were asked.
 	open      []assay.Proposal
 	pending   pending
 	cuts      int           // on record
@@ -89,8 +88,8 @@ func (a *asker) next() (p assay.Proposal, ok bool) {
 	return p, true
 }
 
-// attached takes the open trials of which a run has begun that goes on, or has come to its end
-// unseen: a pause keeps no session from taking their results.
+// attached takes the open trials with a run that has begun and is alive, or has ended unseen: even a paused session
+// takes their results.
 func (a *asker) attached() (all []assay.Proposal) {
 	a.open = slices.DeleteFunc(a.open, func(p assay.Proposal) bool {
 		begun := a.record.begun(p.ID)
@@ -123,18 +122,16 @@ func (a *asker) tell(trials ...assay.Trial) error {
 }
 
 // tellRedone passes a run that takes the place of another to the searcher.
-func (a *asker) tellRedone(t assay.Trial) error { return replay.Redone(a.Searcher, t) }
+func (a *asker) tellRedone(t assay.Trial) error { return search.Redone(a.Searcher, t) }
 
-// ask asks the searcher for n proposals at once and records them as one batch
-// before they are open. There are none if the search is done, which it returns,
-// or if it waits for a trial that runs. full is true if the budget of trials has no room.
+// ask asks the searcher for n proposals at once and records them as one batch before they are open. It returns done
+// if the search is done; there are no proposals either if the search waits for a trial that runs. full is true if the
+// budget of trials has no room.
 //
-// The searcher is asked for as many as there is room for, so that repetitions
-// can be interleaved and the points of one poll run side by side. The events say
-// for how many it was asked: a replay makes the same calls.
+// The searcher is asked for as many as there is room for, so that repetitions can be interleaved and the points of
+// one poll run side by side. The events record the number, so that a replay makes the same calls.
 //
-// Cuts come before the proposals in the record, since the searcher made them before
-// it proposed.
+// Cuts come before the proposals in the record, since the searcher made them before it proposed.
 func (a *asker) ask(ctx context.Context, n int, full bool) (done bool, err error) {
 	ps, err := a.Searcher.Ask(n)
 	if errors.Is(err, assay.ErrDone) {
@@ -143,7 +140,7 @@ func (a *asker) ask(ctx context.Context, n int, full bool) (done bool, err error
 	if err != nil || len(ps) == 0 {
 		return false, err
 	}
-	if err := a.record.append(ctx, append(a.newCuts(), replay.Asked(a.Searcher, n, ps)...)...); err != nil {
+	if err := a.record.append(ctx, append(a.newCuts(), search.Asked(a.Searcher, n, ps)...)...); err != nil {
 		return false, err
 	}
 	a.open = append(a.open, ps...)
@@ -151,8 +148,7 @@ func (a *asker) ask(ctx context.Context, n int, full bool) (done bool, err error
 	return false, nil
 }
 
-// newCuts returns the events of what was removed from the space since the last
-// call.
+// newCuts returns the events of the cuts of the space since the last call.
 func (a *asker) newCuts() (events []assay.Event) {
 	if a.Cuts == nil {
 		return nil

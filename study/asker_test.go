@@ -35,7 +35,7 @@ func (s *listed) Tell(ts ...assay.Trial) error {
 	return s.err
 }
 
-func (s *listed) Give(configs []assay.Config) { s.next = append(slices.Clone(configs), s.next...) }
+func (s *listed) Enqueue(configs []assay.Config) { s.next = append(slices.Clone(configs), s.next...) }
 
 // away is where trials are that an asker let go of.
 type away struct {

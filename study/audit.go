@@ -5,33 +5,31 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/stats"
+	"github.com/assay-run/assay/internal/stats"
 )
 
-// auditLevel is the confidence of what an audit says.
+// auditLevel is the confidence of the results of an audit.
 const auditLevel = 0.95
 
-// An Audit says what early stops were worth, by the trials that a rule would have stopped
-// and that were let go on: a random sample of those that it would stop.
+// An Audit estimates the value of early stops from the trials that a rule would have stopped and that went on: a
+// random sample of those that it would stop.
 type Audit struct {
 	Stopped int // trials that the rule stopped
 	Audited int // trials that it would have stopped
 	Wrong   int // of these, the ones that ended better than the best of the time
-	// Share is that of the stops that were wrong, with an exact interval.
+	// Share is the share of stops that were wrong, with an exact interval.
 	Share stats.Estimate
-	// Saved estimates what the stopped trials would have gone on for, from the mean of
-	// the audited ones. With 95 % confidence it was more than Least.
+	// Saved estimates the time that the stopped trials would still have taken, from the mean of the audited ones. With
+	// 95 % confidence it was more than Least.
 	Saved, Least time.Duration
 }
 
-// NewAudit returns what the audited trials of a study say; ok is false if there are none.
-// Trials that were stopped before anything had finished do not count: nothing could be
-// known of them, and none of them is audited. An audited trial that did not come to its
-// end counts if it had come to the value of the best at that time.
+// NewAudit returns the results of the audited trials of a study; ok is false without any. Trials that were stopped
+// before any trial had finished do not count: the rule knew nothing of them, and none of them is audited. An audited
+// trial that did not run to its end counts if it had reached the value of the best at that time.
 //
-// The interval and the bound take the audited trials for a random sample of those that
-// the rule would stop. What they show may change the search, and so what is stopped
-// later, which neither of the two takes into account.
+// The interval and the bound take the audited trials for a random sample of those that the rule would stop. Their
+// results may change the search, and so the later stops, which neither of the two takes into account.
 func NewAudit(trials []assay.Trial) (a Audit, ok bool) {
 	var extra []float64 // s
 	for _, t := range trials {

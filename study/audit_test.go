@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/stats"
+	"github.com/assay-run/assay/internal/table"
 	"github.com/assay-run/assay/search"
-	"github.com/assay-run/assay/stats"
 	"github.com/assay-run/assay/stop"
 	"github.com/assay-run/assay/store"
 	"github.com/assay-run/assay/study"
-	"github.com/assay-run/assay/table"
 )
 
 // at returns a trial that began so many seconds after the beginning, ended as ended says,

@@ -10,12 +10,12 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/store/sqlite"
+	"github.com/assay-run/assay/internal/table"
 	"github.com/assay-run/assay/run"
 	"github.com/assay-run/assay/search"
 	"github.com/assay-run/assay/store"
-	"github.com/assay-run/assay/store/sqlite"
 	"github.com/assay-run/assay/study"
-	"github.com/assay-run/assay/table"
 )
 
 // wide is a space that is never exhausted.

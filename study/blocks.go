@@ -5,11 +5,11 @@ import (
 	"slices"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/block"
+	"github.com/assay-run/assay/internal/workereffect"
 )
 
-// finalists is how many of the leading configurations a study on machines of any class runs again on
-// those of the class that its answer is for.
+// finalists is how many of the leading configurations a study on machines of any class runs again on the target
+// class.
 const finalists = 5
 
 // A Placer is a Runner that can be held to machines of one class.
@@ -18,14 +18,14 @@ type Placer interface {
 	Place(class string)
 }
 
-// A purpose is what a run was made for.
+// A purpose is the reason for a run.
 type purpose uint8
 
 const (
 	searched purpose = iota // a trial
 	raced                   // to find out which is best
 	compared                // to compare the best with the first
-	spoilt                  // whatever it was made for: it does not count any more, see setAside
+	spoilt                  // for any purpose: it does not count any more, see setAside
 )
 
 // A known is a run on record.
@@ -35,19 +35,19 @@ type known struct {
 	number int // on the shelf
 }
 
-// blocked is the part of the judge that knows that several workers make the runs: see package block. All
-// values that are compared are corrected, and those on record are not. When the effects of workers are
-// estimated anew, every run on record is taken in anew: what the judge makes of a record depends on the
-// record alone. It is guarded by the mutex of the judge.
+// blocked is the part of the judge that corrects for the workers that make the runs: see package block. All compared
+// values are corrected; recorded values are not. When the effects of workers are estimated anew, every run on record
+// is taken in anew, so that the judgement of a record depends on the record alone. It is guarded by the mutex of the
+// judge.
 type blocked struct {
-	model    *block.Model
+	model    *workereffect.Model
 	version  int
-	shelf    assay.Shelf // of the runs on record
-	purposes []purpose   // of the runs on the shelf
-	history  []int32     // those on the shelf that are trials
+	shelf    assay.PackedTrials // of the runs on record
+	purposes []purpose          // of the runs on the shelf
+	history  []int32            // those on the shelf that are trials
 }
 
-func newBlocked(s *Study) blocked { return blocked{model: block.New(s.Space, s.Class)} }
+func newBlocked(s *Study) blocked { return blocked{model: workereffect.New(s.Space, s.Class)} }
 
 // known returns the runs on record that count, in the order in which they were taken in.
 func (b *blocked) known() iter.Seq[known] {
@@ -81,7 +81,7 @@ func (b *blocked) corrected(t assay.Trial) assay.Trial {
 	return t
 }
 
-// A standing is the place of a configuration among those of its class of machines.
+// A standing is the place of a configuration within its class of machines.
 type standing struct {
 	trial assay.Trial
 	value float64

@@ -5,23 +5,22 @@ import (
 	"fmt"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/report"
 )
 
-// check runs the best and the first configuration again, alternately, until
-// each has been repeated Check times or the time budget is spent, so that the
-// gain is stated from runs that the choice of the best did not depend on. The best
+// check runs the best and the first configuration again, alternately, until each has been repeated Check times or the
+// time budget is spent, so that the gain is stated from runs that the choice of the best did not depend on. The best
 // of many trials is partly the luckiest: its own value promises too much.
 //
-// The runs are made one at a time, whatever Parallel is, so that neither configuration has the machine to itself when
-// the other has not. They alternate, so that a machine that changes slowly changes for both; of a Sequential study see
-// nextOfPair. No stopper ends them. Those on record count: a session that goes on makes the rest.
+// The runs are made one at a time, with any Parallel, so that neither configuration alone has an idle machine.
+// They alternate, so that a machine that changes slowly changes for both; for a Sequential study see nextOfPair. No
+// stopper ends them. Runs on record count: a resumed session makes the rest.
 //
-// A best that fails when it is run again, or breaks a limit, gives its place to the next
-// best one, which is run again in its stead. One that was not yet run again without such
-// an end is not recommended then: see holds.
+// If the best fails in a repeated run, or breaks a limit, the next best one replaces it and is run again. From then
+// on only a configuration that passed a repeated run is recommended: see holds.
 //
-// Nothing is run if there is nothing to compare: no best trial, a first trial
-// that did not end well or failed when it was run again, or one configuration.
+// No run is made if nothing can be compared: no best trial, a first trial that did not end well or failed in a
+// repeated run, or only one configuration.
 func (r *racer) check(ctx context.Context) error {
 	if r.Goal.Several() {
 		return nil // a front has no best to compare
@@ -49,7 +48,7 @@ func (r *racer) check(ctx context.Context) error {
 		}
 		left := r.limits.budget().Time - r.record.spent()
 		if r.limits.budget().Time > 0 && left < next.Measurement.Elapsed {
-			r.short = fmt.Sprintf("of the time budget %s was left, less than a run takes", said(max(left, 0)))
+			r.short = fmt.Sprintf("of the time budget %s was left, less than a run takes", report.Duration(max(left, 0)))
 			return nil
 		}
 		if r.limits.exhausted() {

@@ -12,20 +12,20 @@ import (
 
 // Errors of a [Control].
 var (
-	// ErrOver says that the session has ended, or ends: the command was not carried out.
+	// ErrOver reports that the session has ended, or ends: the command was not carried out.
 	ErrOver = assay.Errorf(assay.ClassUnavailable, "the session of the study has ended")
-	// errWithdrawn is the cause of a run that somebody took back.
+	// errWithdrawn is the cause of a run that was withdrawn.
 	errWithdrawn = assay.Errorf(assay.ClassConflict, "withdrawn")
 )
 
-// A Control steers a study while it runs. It is safe for concurrent use. A command waits for the
-// session to begin, and until the loop has time for it; it returns nil once it is durable and
-// holds. A command that returns [ErrOver] has changed nothing. If ctx is done first it returns
-// the cause, and what becomes of the command is not known.
+// A Control steers a study while it runs. It is safe for concurrent use. A command waits for the session to begin,
+// and until the loop has time for it; it returns nil once it is durable and in force. A command that returns
+// [ErrOver] has changed nothing. If ctx is done first it returns the cause, and the outcome of the command is not
+// known.
 //
-// Set [Study.Control] to a Control of its own before Run. A study with a Control obeys what was steered
-// on record too, see [assay.Steering]: it is paused if it was, and has the budget that it was
-// given last. Without one it is for the fields of the Study to say so.
+// Set [Study.Control] to a Control of its own before Run. A study with a Control also obeys the steering on record,
+// see [assay.StudyCommand]: it is paused if it was, and has the budget that it was given last. Without a Control the
+// fields of the Study decide.
 type Control struct {
 	commands chan command
 	over     chan struct{} // closed when the session has ended
@@ -69,15 +69,14 @@ func (h *Control) command(ctx context.Context, do func(ctx context.Context, l *l
 	}
 }
 
-// end says to all who wait, and will, that the session is over.
+// end informs all present and future waiters that the session is over.
 func (h *Control) end() { h.close.Do(func() { close(h.over) }) }
 
-// Withdraw takes trials back: they are withdrawn, and use up nothing of a budget of trials.
-// One that runs is ended first. One that has come to its end meanwhile keeps its result, which
-// the error says; the others are withdrawn.
+// Withdraw takes trials back: they are withdrawn, and do not count against a budget of trials. A trial that runs is
+// ended first. A trial that has ended meanwhile keeps its result, and the error names it; the others are withdrawn.
 //
-// A trial that is not known, or that has ended, is an error of the class not found or conflict,
-// and nothing is withdrawn then.
+// A trial that is not known, or that has ended, is an error of the class not found or conflict, and nothing is
+// withdrawn.
 func (h *Control) Withdraw(ctx context.Context, by, reason string, trials ...int64) error {
 	trials = unique(trials)
 	return h.command(ctx, func(ctx context.Context, l *loop, answer func(error)) {
@@ -85,18 +84,17 @@ func (h *Control) Withdraw(ctx context.Context, by, reason string, trials ...int
 	})
 }
 
-// Give has the next proposals be these configurations, as [assay.Giver] does. They are run also when
-// the budget of trials is used up, but not when that of time is. It is an error of
-// the class usage, and nothing is given, if one is not admissible.
-func (h *Control) Give(ctx context.Context, by string, configs ...assay.Config) error {
+// Enqueue enqueues configurations as the next proposals, as [assay.Enqueuer] does. They are run also when the budget of
+// trials is used up, but not when the time budget is. It is an error of the class usage, and nothing is enqueued, if
+// one is not admissible.
+func (h *Control) Enqueue(ctx context.Context, by string, configs ...assay.Config) error {
 	return h.command(ctx, func(ctx context.Context, l *loop, answer func(error)) {
 		answer(l.give(ctx, configs, by))
 	})
 }
 
-// Order has trials that wait go before those of less priority; see [assay.Job.Priority].
-// Errors are those of Withdraw. It is for the Runner that has begun to look at a job already to
-// hear of it.
+// Order moves waiting trials before those of less priority; see [assay.Job.Priority]. Errors are those of Withdraw. A
+// job that the Runner has begun to look at changes its place only if the Runner supports that.
 func (h *Control) Order(ctx context.Context, priority int, by string, trials ...int64) error {
 	trials = unique(trials)
 	return h.command(ctx, func(ctx context.Context, l *loop, answer func(error)) {
@@ -104,30 +102,28 @@ func (h *Control) Order(ctx context.Context, priority int, by string, trials ...
 	})
 }
 
-// Pause has the study start nothing until Resume. What runs goes on. The time of a pause is not
-// spent.
+// Pause starts nothing until Resume. Runs that are alive go on. The time of a pause is not spent.
 func (h *Control) Pause(ctx context.Context, by, reason string) error {
 	return h.command(ctx, func(ctx context.Context, l *loop, answer func(error)) {
-		answer(l.steer(ctx, assay.Steering{Do: steerPause, By: by, Reason: reason}))
+		answer(l.steer(ctx, assay.StudyCommand{Do: steerPause, By: by, Reason: reason}))
 	})
 }
 
 // Resume ends a pause.
 func (h *Control) Resume(ctx context.Context, by, reason string) error {
 	return h.command(ctx, func(ctx context.Context, l *loop, answer func(error)) {
-		answer(l.steer(ctx, assay.Steering{Do: steerRun, By: by, Reason: reason}))
+		answer(l.steer(ctx, assay.StudyCommand{Do: steerRun, By: by, Reason: reason}))
 	})
 }
 
-// SetBudget changes the limits of the study; 0 leaves one as it is. A search that had come to
-// its limit goes on.
+// SetBudget changes the limits of the study; 0 leaves one as it is. A search that had reached its limit is resumed.
 func (h *Control) SetBudget(ctx context.Context, trials int, limit time.Duration, by, reason string) error {
 	return h.command(ctx, func(ctx context.Context, l *loop, answer func(error)) {
-		answer(l.steer(ctx, assay.Steering{Do: steerBudget, Trials: trials, Time: limit, By: by, Reason: reason}))
+		answer(l.steer(ctx, assay.StudyCommand{Do: steerBudget, Trials: trials, Time: limit, By: by, Reason: reason}))
 	})
 }
 
-// What a Steering does that the loop obeys.
+// The actions of a StudyCommand that the loop obeys.
 const (
 	steerRun    = "run"
 	steerPause  = "pause"
@@ -153,7 +149,7 @@ func NewBatch(space *assay.Space, configs []assay.Config, by string) (*assay.Bat
 			b.Configs[i], member = space.Member(c)
 		}
 		if !member {
-			return nil, assay.Errorf(assay.ClassUsage, "configuration %d of %d is none of the study's: %s", i+1,
+			return nil, assay.Errorf(assay.ClassUsage, "configuration %d of %d is not in the study's space: %s", i+1,
 				len(configs), text(space, c))
 		}
 		b.Configs[i] = b.Configs[i].Clone()
@@ -161,7 +157,7 @@ func NewBatch(space *assay.Space, configs []assay.Config, by string) (*assay.Bat
 	return b, nil
 }
 
-// text writes a configuration for people, that of another space too.
+// text writes a configuration for people, also one of another space.
 func text(s *assay.Space, c assay.Config) string {
 	if len(c) != s.Dim() {
 		return fmt.Sprintf("it has %d values for %d parameters", len(c), s.Dim())
@@ -189,7 +185,7 @@ func (l *loop) restore(ctx context.Context, trials []int64, by string) error {
 }
 
 // steer records a decision about the study and obeys it.
-func (l *loop) steer(ctx context.Context, s assay.Steering) error {
+func (l *loop) steer(ctx context.Context, s assay.StudyCommand) error {
 	changed, err := l.control.steer(ctx, s)
 	if changed {
 		l.notify(false)
@@ -197,8 +193,7 @@ func (l *loop) steer(ctx context.Context, s assay.Steering) error {
 	return err
 }
 
-// withdraw takes trials back: those that wait at once, in one step, those that run when they
-// have ended.
+// withdraw takes trials back: waiting ones at once, in one step, and running ones when they have ended.
 func (l *loop) withdraw(ctx context.Context, trials []int64, by, reason string, answer func(error)) {
 	if err := l.ask.unended(trials); err != nil {
 		answer(err)
@@ -238,7 +233,7 @@ func (l *loop) withdraw(ctx context.Context, trials []int64, by, reason string, 
 	}
 }
 
-// takeBack records withdrawals and tells the searcher of them, as a replay does.
+// takeBack records withdrawals and passes them to the searcher, as a replay does.
 func (l *loop) takeBack(ctx context.Context, ws ...withdrawal) error {
 	if len(ws) == 0 {
 		return nil

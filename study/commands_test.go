@@ -301,15 +301,15 @@ func TestGive(t *testing.T) {
 		synctest.Wait()
 		ctx := t.Context()
 		for _, bad := range []assay.Config{{1e9}, {1, 2}} {
-			err := s.Control.Give(ctx, "ada", assay.Config{3}, bad)
+			err := s.Control.Enqueue(ctx, "ada", assay.Config{3}, bad)
 			if assay.ClassOf(err) != assay.ClassUsage || !strings.Contains(err.Error(), "configuration 2 of 2 ") {
 				t.Errorf("given %v: %v", bad, err)
 			}
 		}
-		if err := s.Control.Give(ctx, "ada"); assay.ClassOf(err) != assay.ClassUsage {
+		if err := s.Control.Enqueue(ctx, "ada"); assay.ClassOf(err) != assay.ClassUsage {
 			t.Errorf("given nothing: %v", err)
 		}
-		if err := s.Control.Give(ctx, "ada", assay.Config{7}, assay.Config{4}); err != nil {
+		if err := s.Control.Enqueue(ctx, "ada", assay.Config{7}, assay.Config{4}); err != nil {
 			t.Fatal(err)
 		}
 		r := g.wait(t)
@@ -333,7 +333,7 @@ func TestGiveBeyondTheBudget(t *testing.T) {
 			g := begin(t, s)
 			synctest.Wait()
 			given := []assay.Config{{3}, {5}, {7}, {9}, {11}, {13}}
-			if err := s.Control.Give(t.Context(), "ada", given...); err != nil {
+			if err := s.Control.Enqueue(t.Context(), "ada", given...); err != nil {
 				t.Fatal(err)
 			}
 			if after >= 0 {
@@ -599,12 +599,12 @@ func TestKilledBehindEachEvent(t *testing.T) {
 			}
 		}
 		for i, do := range []func() error{
-			func() error { return s.Control.Give(ctx, "x", assay.Config{3}, assay.Config{5}) },
+			func() error { return s.Control.Enqueue(ctx, "x", assay.Config{3}, assay.Config{5}) },
 			func() error { return s.Control.Withdraw(ctx, "x", "", 2) },
 			func() error { return s.Control.Pause(ctx, "x", "") },
 			func() error { return s.Control.SetBudget(ctx, 16, 0, "x", "") },
 			func() error { return s.Control.Resume(ctx, "x", "") },
-			func() error { return s.Control.Give(ctx, "x", assay.Config{5}, assay.Config{9}) },
+			func() error { return s.Control.Enqueue(ctx, "x", assay.Config{5}, assay.Config{9}) },
 			func() error { return s.Control.Order(ctx, 3, "x", last(t, mem)) },
 			func() error { return s.Control.Withdraw(ctx, "x", "", last(t, mem)) },
 			func() error { return s.Control.Restore(ctx, "x", s.Control.Discarded()[0].ID) },
@@ -676,7 +676,7 @@ func randomCommand(ctx context.Context, h *study.Control, r *rand.Rand) string {
 		}
 	case 2, 3:
 		cs := []assay.Config{{float64(1 + r.IntN(9))}, {float64(1 + r.IntN(9))}}
-		if h.Give(ctx, "x", cs...) == nil {
+		if h.Enqueue(ctx, "x", cs...) == nil {
 			return fmt.Sprint("given ", cs)
 		}
 	case 4:
@@ -746,7 +746,7 @@ func TestGiveAfterTheSearch(t *testing.T) {
 			}
 			at := assay.Config{33}
 			if tt.given {
-				if err := s.Control.Give(t.Context(), "ada", at); err != nil {
+				if err := s.Control.Enqueue(t.Context(), "ada", at); err != nil {
 					t.Fatal(err)
 				}
 			}

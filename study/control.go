@@ -13,7 +13,7 @@ type control struct {
 	parts    progress
 	hold     func(on bool) // holds the runs, or lets them go on
 	carryOut func(ctx context.Context, c command)
-	limit    Budget // that of the study, unless it was steered
+	limit    Budget // the study's, unless it was steered
 	live     bool   // the record was read
 	paused   bool
 	reopened bool   // the search is to go on that had ended
@@ -118,7 +118,7 @@ func (c *control) signals() signals {
 	return s
 }
 
-// commands brings those of the [Control], if there is one.
+// commands returns the commands of the [Control], if any.
 func (c *control) commands() <-chan command {
 	if c.Control == nil {
 		return nil
@@ -127,7 +127,7 @@ func (c *control) commands() <-chan command {
 }
 
 // steer records a decision about the study and obeys it. One that changes nothing is not recorded.
-func (c *control) steer(ctx context.Context, s assay.Steering) (changed bool, err error) {
+func (c *control) steer(ctx context.Context, s assay.StudyCommand) (changed bool, err error) {
 	switch {
 	case s.Do == steerPause && c.paused, s.Do == steerRun && !c.paused:
 		return false, nil
@@ -136,7 +136,7 @@ func (c *control) steer(ctx context.Context, s assay.Steering) (changed bool, er
 	case s.Do == steerBudget && s.Trials == 0 && s.Time == 0:
 		return false, assay.Errorf(assay.ClassUsage, "no budget was given: neither trials nor a time")
 	}
-	// The time of a pause ends before its event, and begins after: the record has what was spent.
+	// The time of a pause ends before its event, and begins after: the record has the time spent.
 	if s.Do == steerPause {
 		c.record.watch.halt()
 	}
@@ -148,7 +148,7 @@ func (c *control) steer(ctx context.Context, s assay.Steering) (changed bool, er
 }
 
 // obey carries out a steering on record.
-func (c *control) obey(s assay.Steering) {
+func (c *control) obey(s assay.StudyCommand) {
 	switch s.Do {
 	case steerPause, steerRun:
 		c.paused = s.Do == steerPause
@@ -159,7 +159,7 @@ func (c *control) obey(s assay.Steering) {
 		if s.Time > 0 {
 			c.limit.Time = s.Time
 		}
-		if c.enough.By == byGain { // a person wants more, whatever is to be gained
+		if c.enough.By == byGain { // a person wants more, at any expected gain
 			c.enough = enough{off: true}
 		}
 		if c.by == "trials" || c.by == "budget" || c.by == byGain {
@@ -179,9 +179,8 @@ func (c *control) reopen() {
 	c.by, c.reopened = "", true
 }
 
-// over returns why the study is over, or "". What the user wants comes first, then
-// what the study was made for, then what it may cost: of several reasons the record
-// has that one.
+// over returns why the study is over, or "". If there are several reasons the first of them is recorded: the user's
+// decision, then the goal of the study, then its budget.
 func (c *control) over(ctx context.Context) string {
 	if ctx.Err() != nil {
 		return "interrupt"
@@ -226,7 +225,7 @@ func (c *control) exhausted() bool {
 	return c.limit.CPUHours > 0 && c.record.cpuHours() >= c.limit.CPUHours
 }
 
-// left returns what is left of the time budget for the search.
+// left returns the rest of the time budget for the search.
 func (c *control) left() time.Duration { return c.limit.Time - c.parts.reserve() - c.record.spent() }
 
 // remaining returns the time that a trial has which begins now, 0 for no limit.
@@ -243,6 +242,10 @@ func (c *control) remaining() time.Duration {
 func (c *control) timed() bool {
 	return c.limit.Time > 0 && (c.by == "budget" || c.by == "search")
 }
+
+// pressed reports whether the search goes on until the time budget is spent, or has ended because of that: what a
+// repeated run takes is then lost to the search.
+func (c *control) pressed() bool { return c.limit.Time > 0 && (c.by == "" || c.by == "budget") }
 
 // interrupted reports whether a person has ended the study, or has the search go on, and sets
 // why for Drain; Run sets it for ctx. It returns when no pause holds the study.

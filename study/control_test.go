@@ -56,9 +56,9 @@ func TestControlEnds(t *testing.T) {
 		{"one again", Study{Budget: Budget{Trials: 9}}, whereabout{redo: true}, ""},
 		{"time", Study{Budget: Budget{Time: time.Second}}, whereabout{kept: time.Second}, "budget"},
 		{"time left", Study{Budget: Budget{Time: time.Second}}, whereabout{kept: time.Second - 1}, ""},
-		{"gain", Study{Ender: enoughAfter(3)}, whereabout{over: three}, "gain"},
-		{"gain, but given", Study{Ender: enoughAfter(3)}, whereabout{over: three, given: true}, ""},
-		{"gain to come", Study{Ender: enoughAfter(4)}, whereabout{over: three}, ""},
+		{"gain", Study{StudyStopper: enoughAfter(3)}, whereabout{over: three}, "gain"},
+		{"gain, but given", Study{StudyStopper: enoughAfter(3)}, whereabout{over: three, given: true}, ""},
+		{"gain to come", Study{StudyStopper: enoughAfter(4)}, whereabout{over: three}, ""},
 	} {
 		c := newControl(recorded(t, &tt.study), &tt.at, func(bool) {}, nil)
 		if got := c.over(t.Context()); got != tt.want {
@@ -75,27 +75,27 @@ func TestControlObeys(t *testing.T) {
 			func(on bool) { held = append(held, on) }, nil)
 		c.goLive()
 		c.start(c.clock.Now())
-		do := func(s assay.Steering, want bool) {
+		do := func(s assay.StudyCommand, want bool) {
 			t.Helper()
 			if changed, err := c.steer(t.Context(), s); err != nil || changed != want {
 				t.Errorf("%+v: %v, %v", s, changed, err)
 			}
 		}
 		time.Sleep(time.Second)
-		do(assay.Steering{Do: steerPause}, true)
-		do(assay.Steering{Do: steerPause}, false)
+		do(assay.StudyCommand{Do: steerPause}, true)
+		do(assay.StudyCommand{Do: steerPause}, false)
 		time.Sleep(time.Hour)
-		do(assay.Steering{Do: steerRun}, true)
+		do(assay.StudyCommand{Do: steerRun}, true)
 		time.Sleep(time.Second)
 		if got := c.record.spent(); got != 2*time.Second || !slices.Equal(held, []bool{true, false}) {
 			t.Errorf("%v were spent, held %v", got, held)
 		}
 		c.end("trials")
-		do(assay.Steering{Do: steerBudget, Trials: 8}, true)
+		do(assay.StudyCommand{Do: steerBudget, Trials: 8}, true)
 		if c.endedBy() != "" || !c.goesOn() || c.budget().Trials != 8 {
 			t.Errorf("ended by %q, goes on %v, %+v", c.endedBy(), c.goesOn(), c.budget())
 		}
-		_, err := c.steer(t.Context(), assay.Steering{Do: steerBudget, Trials: -1})
+		_, err := c.steer(t.Context(), assay.StudyCommand{Do: steerBudget, Trials: -1})
 		if assay.ClassOf(err) != assay.ClassUsage {
 			t.Error(err)
 		}
@@ -111,11 +111,11 @@ func TestControlWaitsInAPause(t *testing.T) {
 		h := NewControl()
 		var c *control
 		c = newControl(recorded(t, &Study{Control: h}), &whereabout{}, func(bool) {}, func(ctx context.Context, do command) {
-			_, err := c.steer(ctx, assay.Steering{Do: steerRun})
+			_, err := c.steer(ctx, assay.StudyCommand{Do: steerRun})
 			do.answer <- err
 		})
 		c.goLive()
-		if _, err := c.steer(t.Context(), assay.Steering{Do: steerPause}); err != nil {
+		if _, err := c.steer(t.Context(), assay.StudyCommand{Do: steerPause}); err != nil {
 			t.Fatal(err)
 		}
 		go func() {

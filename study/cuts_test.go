@@ -56,7 +56,7 @@ func TestCutsAreRecordedOnce(t *testing.T) {
 	})
 }
 
-// Of the limit of a job and what is left of the time budget the shorter one ends a run, and the reason says which.
+// The shorter limit ends a run, the limit of the job or the rest of the time budget, and the reason names it.
 func TestShorterLimitEndsARun(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		for _, tt := range []struct {

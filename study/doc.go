@@ -1,10 +1,9 @@
-// Package study runs the one loop of assay: ask, run, observe, stop, record,
-// tell. A study is resumed by replaying its events.
+// Package study runs the one loop of assay: ask, run, observe, stop, record, tell. A study is resumed by replaying
+// its events.
 //
 // # Usage
 //
-// The caller makes the study in a store, describes how it is run by a [Study],
-// and calls [Study.Run] once:
+// The caller makes the study in a store, describes how it is run by a [Study], and calls [Study.Run] once:
 //
 //	err := store.Create(ctx, "zip", nil) // once in the life of the study
 //
@@ -18,16 +17,14 @@
 //	}
 //	result, err := s.Run(ctx)
 //
-// Run returns when the budget is spent, the target is met, the search is done,
-// Drain is closed or ctx is done. A later session makes a new Study value of the
-// same space, goal and searcher, seed included, and calls Run again: it goes on
-// where the record ends. Package setup does all of this from a study file.
+// Run returns when the budget is spent, the target is met, the search is done, Drain is closed or ctx is done. A
+// later session makes a new Study value of the same space, goal and searcher, seed included, and calls Run again: it
+// resumes at the end of the record. Package setup does all of this from a study file.
 //
 // # The loop
 //
-// One goroutine, that of Run, owns the searcher and the record. For each trial it
-// does the following, and it does not begin a step before the one above is on
-// record:
+// One goroutine, that of Run, owns the searcher and the record. For each trial it does the following, and it does not
+// begin a step before the one above is on record:
 //
 //	step      who acts                                on record afterwards
 //	replay    Store.Events, to a new Searcher         nothing new
@@ -36,7 +33,7 @@
 //	observe   Stopper.Decide, called by the Runner    -
 //	judge     Goal.Value and the limits               Told, with the final state
 //	tell      Searcher.Tell                           -
-//	race      Runner.Run, of what may be the best     Checked, one for each run
+//	race      Runner.Run, of candidates for the best  Checked, one for each run
 //	check     Runner.Run, of best and first in turn   Checked, one for each run
 //	end       -                                       Ended, with the reason
 //
@@ -51,8 +48,7 @@
 //
 // # The states of a trial
 //
-// A trial is running from the event Asked on. It then takes one final state, which
-// it never leaves:
+// A trial is running from the event Asked on. It then takes one final state, which it never leaves:
 //
 //	         ┌─► done        it ran to its end, and keeps all limits of the goal
 //	         ├─► infeasible  it ran to its end, and breaks a limit
@@ -62,7 +58,7 @@
 //
 // Which one, in the order in which the loop looks:
 //
-//	what the Runner returned                        state
+//	the Runner's return                             state
 //	the Stopper's decision as the cause             censored
 //	assay.ErrLimit, and the metric only grows       censored
 //	assay.ErrLimit of the job, any other metric     failed
@@ -77,25 +73,21 @@
 //	a value, and a broken limit                     infeasible
 //	a value                                         done
 //
-// Withdrawn is an event of somebody else's, which a session finds when it replays
-// the record. The loop itself withdraws nothing.
+// Withdrawn is an event of another writer, which a session finds when it replays the record. The loop itself
+// withdraws nothing.
 //
 // # Race
 //
-// With Study.Race one run is not taken for the truth (package race). A trial whose value
-// would end others is run again first, outside the search, and its configuration is one
-// that ends others with the value that it has reached twice. At the end the leading
-// configurations are run again in turn, until it is known which is best or what is left
-// of the budget is for the comparison with the first. The searcher hears of none of these
-// runs; they are events Checked with the mark Race, so that a session which goes on makes
-// those that are missing.
+// With Study.Race a single run does not decide (package race). A trial whose value would end others is run again
+// first, outside the search, and its configuration then ends others with the value that it has reached twice. At the
+// end the leading configurations are run again in turn, until the best is known or the rest of the budget is reserved
+// for the comparison with the first. The searcher gets none of these runs; they are events Checked with the mark
+// Race, so that a resumed session makes the missing ones.
 //
-// A configuration that fails when it is run again is not the best any more, see
-// Result.Refuted.
+// A configuration that fails in a repeated run is not the best any more, see Result.Refuted.
 //
 // # Time
 //
-// The time of a study is that of its Clock, over all sessions: a session begins
-// with the time that the record says was spent. Result.Overhead and the
-// patience with a store are in real time, whatever the clock.
+// The time of a study is the time of its Clock, over all sessions: a session begins with the time spent on record.
+// Result.Overhead and the patience with a store are in real time with any clock.
 package study

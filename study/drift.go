@@ -10,9 +10,9 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// An Asider is a Runner that can be told to let a worker be.
+// An Asider is a Runner that can quarantine a worker.
 type Asider interface {
-	// SetAside has a worker take nothing more until a person has it go on. reason says why, for people.
+	// SetAside lets a worker take nothing more until a person resumes it. reason is for people.
 	SetAside(where, class, reason string)
 }
 
@@ -40,7 +40,7 @@ func of(d assay.Drift, t assay.Trial) bool {
 	return t.Measurement.Where == d.Where && t.Measurement.Class == d.Class && !t.Started.Before(d.Since)
 }
 
-// driftText says what has happened, in words. The time is that of the machine that the study runs on.
+// driftText describes a drift in words. The time is local to the machine that the study runs on.
 func driftText(d assay.Drift, metric string, now time.Time) string {
 	since := d.Since.Local()
 	when := since.Format("15:04")
@@ -59,7 +59,7 @@ func driftText(d assay.Drift, metric string, now time.Time) string {
 	if d.Ratio < 1 {
 		how = "below"
 	}
-	return fmt.Sprintf("the %s that %s measures is %s %s that of its class since %s", metric, d.Where, share,
+	return fmt.Sprintf("the %s that %s measures is %s %s its class since %s", metric, d.Where, share,
 		how, when)
 }
 

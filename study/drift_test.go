@@ -151,7 +151,7 @@ func TestDriftInWords(t *testing.T) {
 		s.Goal = assay.Goal{Metric: "score"}
 		mustRun(t, s)
 		if len(d.aside) != 1 || !strings.Contains(d.aside[0], "the score that c measures is 2") ||
-			!strings.Contains(d.aside[0], "above that of its class since ") {
+			!strings.Contains(d.aside[0], "above its class since ") {
 			t.Errorf("%q", d.aside)
 		}
 	})

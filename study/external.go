@@ -10,41 +10,41 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/replay"
+	"github.com/assay-run/assay/search"
 )
 
-// An ExternalSession is a study whose runs somebody else makes: it hands trials out, and takes what they come to.
-// It is safe for concurrent use, and the only one who writes to the study.
+// An ExternalSession runs an external study: it hands trials out, and takes their results. It is safe for concurrent
+// use, and the only writer of the study.
 //
-// It keeps the record as Run does: a proposal is on record before it is handed out, a result before the
-// searcher hears of it. So a process that dies loses nothing that was answered, and what was on record and
-// not answered is among the trials that were never told. No time of the study passes at a desk.
+// It keeps the record as Run does: a proposal is on record before it is handed out, a result before the searcher gets
+// it. So a process that dies loses nothing that was answered; a proposal that was recorded and not answered is among
+// the open trials. An external study spends no time.
 type ExternalSession struct {
 	mu sync.Mutex
 	l  *loop
-	// last is why the study was over when the record says so last, and nothing has come since.
+	// last is why the study was over, if the record ends with that.
 	last   string
 	handed handed
 	ended  map[int64]int // of the loop's history, by ID
 	held   string        // "paused" or "stopped" by a person, or ""
-	// steered says that a person has decided about the study, so that it is on record that it goes on.
+	// steered marks a study whose resumption is on record, because a person has decided about it.
 	steered bool
 }
 
-// A Handed is a trial that was asked and not told.
+// A Handed is an open trial: asked, without a result.
 type Handed struct {
 	assay.Proposal
 	Since   time.Time // when it was handed out last
 	Attempt int       // how often it was
 }
 
-// An Answer is what an asker gets.
+// An Answer is the response to a client that asks.
 type Answer struct {
 	Trials []Handed
-	// Open is how many trials are in flight, those of the answer too.
+	// Open is how many trials are in flight, with the trials of the answer.
 	Open int
-	// Ended is why there are fewer than were wanted and will be none, an [assay.End]; "" if the study goes
-	// on, though it may be that a result has to be told first.
+	// Ended is why there are fewer trials than wanted and will be no more, an [assay.End]; "" if the study goes on,
+	// though the search may need a result first.
 	Ended string
 }
 
@@ -68,8 +68,7 @@ func (h handed) take(e assay.Event) {
 	}
 }
 
-// InFlight returns the trials of a record that were asked and not told, in the order of their IDs. Nobody
-// needs to be the owner of the study for it.
+// InFlight returns the open trials of a record, in the order of their IDs. The caller need not own the study.
 func InFlight(ctx context.Context, store assay.Store, name string) ([]Handed, error) {
 	open := handed{}
 	for e, err := range store.Events(ctx, name, 0) {
@@ -81,16 +80,15 @@ func InFlight(ctx context.Context, store assay.Store, name string) ([]Handed, er
 	return slices.SortedFunc(maps.Values(open), func(a, b Handed) int { return cmp.Compare(a.ID, b.ID) }), nil
 }
 
-// ExternalSession brings the searcher to where the record is, as Run does, and returns the desk of the study. Of s it
-// needs Name, Space, Goal, Searcher, Store and Budget, of which the time has no effect; Cuts, Clock and
-// Patience have theirs.
+// ExternalSession replays the record to the searcher, as Run does, and returns the session of the study. It uses the
+// fields Name, Space, Goal, Searcher, Store and Budget, whose time has no effect, and Cuts, Clock and Patience.
 func (s *Study) ExternalSession(ctx context.Context) (*ExternalSession, error) {
 	l := newLoop(s)
 	events, err := l.read(ctx)
 	if err != nil {
 		return nil, err
 	}
-	player := replay.Player{Study: l.Name, Space: l.Space, Searcher: l.Searcher}
+	player := search.Player{Study: l.Name, Space: l.Space, Searcher: l.Searcher}
 	if err := player.Play(events); err != nil {
 		return nil, err
 	}
@@ -128,9 +126,9 @@ func (d *ExternalSession) out(to *[]Handed) {
 	}
 }
 
-// Ask hands out at most n trials, each of which is on record by then. There are fewer if the study is over,
-// or if the search needs to hear of others first. It is an error of the class conflict if a person has paused
-// or stopped the study.
+// Ask hands out at most n trials, each of which is on record by then. There are fewer if the study is over, or if the
+// search needs results of others first. It is an error of the class conflict if a person has paused or stopped the
+// study.
 func (d *ExternalSession) Ask(ctx context.Context, n int) (Answer, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -163,8 +161,8 @@ func (d *ExternalSession) ask(ctx context.Context, n int) (a Answer, err error) 
 	return a, err
 }
 
-// over returns why the study is over, or "", and has it on record once. A study with trials in flight goes
-// on: what is told of them counts.
+// over returns why the study is over, or "", and records it once. A study with trials in flight goes on: their
+// results count.
 func (d *ExternalSession) over(ctx context.Context) (string, error) {
 	l := d.l
 	if l.control.endedBy() == "" {
@@ -186,8 +184,8 @@ func (d *ExternalSession) over(ctx context.Context) (string, error) {
 	return by, nil
 }
 
-// Again hands out at most n of the trials once more that were handed out longer than age ago and never told,
-// the oldest first. It is on record, so that of several askers one gets a trial.
+// Again hands out at most n of the open trials that were handed out longer than age ago once more, the oldest first.
+// It is on record, so that only one of several clients gets a trial.
 func (d *ExternalSession) Again(ctx context.Context, n int, age time.Duration) (Answer, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -226,7 +224,7 @@ func (d *ExternalSession) older(age time.Duration) (old []Handed) {
 	return old
 }
 
-// Open returns the trials that were asked and not told, in the order of their IDs.
+// Open returns the open trials, in the order of their IDs.
 func (d *ExternalSession) Open() []Handed {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -235,7 +233,7 @@ func (d *ExternalSession) Open() []Handed {
 	return all
 }
 
-// Withdraw takes the trials back that were handed out at least age ago and never told, and returns them.
+// Withdraw takes back the open trials that were handed out at least age ago, and returns them.
 func (d *ExternalSession) Withdraw(ctx context.Context, age time.Duration, by, reason string) ([]Handed, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -248,7 +246,7 @@ func (d *ExternalSession) Withdraw(ctx context.Context, age time.Duration, by, r
 	return old, err
 }
 
-// Result returns what the study has come to so far, and why it is over, if it is.
+// Result returns the result of the study so far, and why it is over, if it is.
 func (d *ExternalSession) Result() Result {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -257,23 +255,23 @@ func (d *ExternalSession) Result() Result {
 	return r
 }
 
-// Give has configurations that a person wants be the next that are handed out.
-func (d *ExternalSession) Give(ctx context.Context, configs []assay.Config, by string) error {
+// Enqueue has configurations that a person wants be the next that are handed out.
+func (d *ExternalSession) Enqueue(ctx context.Context, configs []assay.Config, by string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.last = ""
 	return d.l.give(ctx, configs, by)
 }
 
-// Steer records what a person decides about the study, and obeys: "pause" and "stop" have nothing handed out
-// until "run", and "budget" changes the number of trials. What is in flight may be told all the same. A
-// decision that changes nothing is not recorded.
-func (d *ExternalSession) Steer(ctx context.Context, s assay.Steering) error {
+// Steer records a person's decision about the study, and obeys: after "pause" and "stop" nothing is handed out until
+// "run", and "budget" changes the number of trials. Results of trials in flight are still accepted. A decision that
+// changes nothing is not recorded.
+func (d *ExternalSession) Steer(ctx context.Context, s assay.StudyCommand) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch {
 	case s.Do == "budget" && (s.Time != 0 || s.Trials <= 0):
-		return assay.Errorf(assay.ClassUsage, "the time of runs that somebody else makes is theirs: "+
+		return assay.Errorf(assay.ClassUsage, "an external study has no time budget: "+
 			"the budget is a number of trials")
 	case s.Do == "budget" && s.Trials == d.l.control.budget().Trials, s.Do == "pause" && d.held == "paused",
 		s.Do == "stop" && d.held == "stopped", s.Do == "run" && d.held == "" && d.steered:
@@ -287,8 +285,8 @@ func (d *ExternalSession) Steer(ctx context.Context, s assay.Steering) error {
 	return nil
 }
 
-// obey does what a decision on record says.
-func (d *ExternalSession) obey(s assay.Steering) {
+// obey applies a decision on record.
+func (d *ExternalSession) obey(s assay.StudyCommand) {
 	switch s.Do {
 	case "run":
 		d.held, d.steered = "", true

@@ -198,7 +198,7 @@ func TestDeskLimits(t *testing.T) {
 	}
 }
 
-// What was never told is handed out again or taken back after a time, and by another process.
+// A trial without a result is handed out again or withdrawn after a time, also by another process.
 func TestDeskAgainAndWithdraw(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		st := store.NewMem()
@@ -287,7 +287,7 @@ func TestDeskObeys(t *testing.T) {
 	st := store.NewMem()
 	d := openDesk(t, st)
 	a := askDesk(t, d, 2)
-	for _, s := range []assay.Steering{
+	for _, s := range []assay.StudyCommand{
 		{Do: "run"},
 		{Do: "run"},
 		{Do: "budget", Trials: 3},
@@ -308,7 +308,7 @@ func TestDeskObeys(t *testing.T) {
 	if r, err := d.Tell(t.Context(), []study.Report{reportOf(a.Trials[0].ID, 1)}); err != nil || r.Told != 1 {
 		t.Errorf("told in a pause: %+v, %v", r, err)
 	}
-	if err := d.Steer(t.Context(), assay.Steering{Do: "run"}); err != nil {
+	if err := d.Steer(t.Context(), assay.StudyCommand{Do: "run"}); err != nil {
 		t.Fatal(err)
 	}
 	if a := askDesk(t, d, 5); len(a.Trials) != 1 || a.Open != 2 {
@@ -318,7 +318,7 @@ func TestDeskObeys(t *testing.T) {
 	if err != nil || len(open) != 2 || open[0].ID != 2 || open[1].ID != 3 {
 		t.Errorf("in flight by the record: %+v, %v", open, err)
 	}
-	for _, s := range []assay.Steering{
+	for _, s := range []assay.StudyCommand{
 		{Do: "budget"},
 		{Do: "budget", Trials: 3, Time: time.Second},
 		{Do: "budget", Trials: -1},

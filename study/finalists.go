@@ -9,11 +9,11 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// finalist returns the next trial that is to be run again on the target class: of those that have not run
-// there, the one that comes first among the runs of its class. Ranks are compared and not values: classes
-// differ by more than a factor, and what leads in one of them often leads in another (lab/notes/fleet.md).
+// finalist returns the next trial to run again on the target class: among trials without a run there, the best ranked
+// within its own class. Ranks are compared and not values: classes differ by more than a factor, and the leader of
+// one class often leads in another (lab/notes/fleet.md).
 //
-// Those that run again since the search has ended are counted, of this session and of earlier ones.
+// Trials that were run again after the end of the search are counted, in this session and in earlier ones.
 func (b *blocked) finalist() (t assay.Trial, ok bool) {
 	last := 0
 	for k := range b.known() {

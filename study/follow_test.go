@@ -49,7 +49,7 @@ func TestRunsAreStoppedByTheirCurve(t *testing.T) {
 			s := newStudy(t, st, trials)
 			s.Goal = assay.Goal{Metric: "loss"}
 			s.Runner, s.Stopper, s.Race = trainer{}, stop.Curve{}, true
-			s.Searcher = search.Presume(search.NewRandom(s.Space, 1))
+			s.Searcher = search.ImputeStopped(search.NewRandom(s.Space, 1))
 			return s
 		}
 		r := mustRun(t, start(25))

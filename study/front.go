@@ -1,23 +1,27 @@
 package study
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/stats"
+	"github.com/assay-run/assay/internal/stats"
 )
 
-// frontRuns is how many runs each configuration of a front is to have in the end, that of the search
-// among them: the median of three leaves out one that was lucky or unlucky.
+// frontRuns is how many runs each configuration of a Pareto front is to have in the end, including the search's: the
+// median of three leaves out one that was lucky or unlucky.
 const frontRuns = 3
 
-// A FrontTrial is a trial that no other one beats in all objectives.
+// frontTolerance is the relative difference below which two values of an objective are as good as equal in the front.
+const frontTolerance = 0.001
+
+// A FrontTrial is a trial of the Pareto front: no other trial beats it in all objectives.
 type FrontTrial struct {
 	assay.Trial           // of the search; Values are the medians of its runs
-	Runs        int       // that came to an end
+	Runs        int       // complete ones
 	Worst       []float64 // of each objective, over the runs
 }
 
@@ -28,7 +32,7 @@ type frontier struct {
 	by       map[string]*entrant // by the Key of the configuration
 }
 
-// An entrant is a configuration that came to an end, with the values of its runs, one list for each objective.
+// An entrant is a configuration with a complete run, with the values of its runs, one list for each objective.
 type entrant struct {
 	trial  assay.Trial
 	runs   [][]float64
@@ -67,8 +71,9 @@ func (f *frontier) take(t assay.Trial, why purpose) {
 	}
 }
 
-// front returns the configurations that no other one beats, by the medians of their runs, in order of
-// the first objective. One that failed when it was run again is not among them.
+// front returns the Pareto front of the configurations, by the medians of their runs, in order of the
+// first objective. One that failed when it was run again is not among them, and neither is one beside which another is
+// at most frontTolerance worse in each objective.
 func (f *frontier) front() []FrontTrial {
 	var sound []*entrant
 	var points [][]float64
@@ -78,7 +83,7 @@ func (f *frontier) front() []FrontTrial {
 		}
 	}
 	var all []FrontTrial
-	for _, i := range assay.Front(points) {
+	for _, i := range apart(points, assay.Front(points)) {
 		e := sound[i]
 		m := FrontTrial{Trial: e.trial, Runs: len(e.runs[0])}
 		m.Value, m.Values = points[i][0], points[i]
@@ -90,6 +95,43 @@ func (f *frontier) front() []FrontTrial {
 	return all
 }
 
+// apart returns those points of a front that matter: beside each of the others one of them is at most frontTolerance
+// worse in each objective. Of several such sets, it has the points that stand for most.
+func apart(points [][]float64, front []int) (all []int) {
+	open := slices.Clone(front)
+	for len(open) > 0 {
+		best, covered := open[0], 0
+		for _, i := range open {
+			if !asGood(points[i], points[open[0]]) {
+				continue
+			}
+			n := 0
+			for _, k := range open {
+				if asGood(points[i], points[k]) {
+					n++
+				}
+			}
+			if n > covered {
+				best, covered = i, n
+			}
+		}
+		all = append(all, best)
+		open = slices.DeleteFunc(open, func(k int) bool { return asGood(points[best], points[k]) })
+	}
+	slices.SortFunc(all, func(i, k int) int { return cmp.Compare(points[i][0], points[k][0]) })
+	return all
+}
+
+// asGood reports whether a is at most frontTolerance worse than b in each objective.
+func asGood(a, b []float64) bool {
+	for i, x := range a {
+		if x > b[i]+frontTolerance*math.Abs(b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
 func (e *entrant) medians() []float64 {
 	out := make([]float64, len(e.runs))
 	for i, xs := range e.runs {
@@ -98,9 +140,9 @@ func (e *entrant) medians() []float64 {
 	return out
 }
 
-// Balanced returns the index of the trial of a front that is nearest to the best of each objective, with each
-// scaled to its range over the front, in the objective where it is farthest from it; the earliest in the
-// front of equals, -1 of an empty front. weights, nil for all the same, say how much each objective counts.
+// Balanced returns the index of the trial of a Pareto front with the least distance from the best of each objective:
+// the largest of the distances per objective, each scaled to its range over the front. Among equals it is the
+// earliest; for an empty front it is -1. weights, nil for all the same, are the weights of the objectives.
 func Balanced(front [][]float64, weights []float64) int {
 	best, least := -1, math.Inf(1)
 	if len(front) == 0 {
@@ -146,12 +188,12 @@ func (j *judge) balanced() {
 	}
 }
 
-// confirmFront runs the configurations of the front again, in turn, until each of them has three runs: a
-// trial of many is in the front partly by luck. What turns out to be beaten leaves it, and what it beat comes
-// in, which is run again too. Unless it is timed as many runs are made as a fifth of the trials, or as Check
-// says if that is more; otherwise as many as fit in what was kept back.
+// confirmFront runs the configurations of the Pareto front again, in turn, until each of them has three runs: a trial
+// of many is in the front partly by luck. A configuration that turns out to be dominated leaves it, and those that it
+// dominated enter and are run again too. A timed study makes as many runs as fit in the reserve. Otherwise it makes a
+// fifth of the trials, or Check if that is more.
 //
-// The runs are made one at a time, whatever Parallel is, for the reason given at check.
+// The runs are made one at a time, with any Parallel, for the reason given at check.
 func (r *racer) confirmFront(ctx context.Context) error {
 	for !r.limits.interrupted(ctx) && !r.limits.exhausted() {
 		next, more := r.front.unconfirmed()

@@ -1,6 +1,7 @@
 package study_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -166,6 +167,25 @@ func TestFrontKeepsTimeBack(t *testing.T) {
 		r := mustRun(t, s)
 		if len(r.Races) == 0 || r.Spent > 10*time.Minute {
 			t.Errorf("%d races, %v spent", len(r.Races), r.Spent)
+		}
+	})
+}
+
+// Of points that differ by less than any use one is in the front: 4 bytes of 2.5 million are no reason for half as much
+// time again. Beside each point that is left out there is another, however many points lie close together.
+func TestFrontTolerance(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		sizes := map[float64]float64{1: 3e6, 2: 2491000, 3: 2490996, 4: 2.4e6, 5: 2.3999e6}
+		s, r := frontStudy(t, store.NewMem(), 40)
+		r.energy = func(x float64, _ int) (float64, bool) { return cmp.Or(sizes[x], 5e6), true }
+		if got, want := configsOf(mustRun(t, s).Front), []float64{1, 2, 4}; !slices.Equal(got, want) {
+			t.Errorf("front %v, want %v", got, want)
+		}
+		r.energy = func(x float64, _ int) (float64, bool) { return 1e6 - 300*x, true }
+		s, _ = frontStudy(t, store.NewMem(), 40)
+		s.Runner = r
+		if got := configsOf(mustRun(t, s).Front); len(got) < 10 || len(got) > 20 {
+			t.Errorf("front %v: each of 40 sizes is 0.03 %% below the one before", got)
 		}
 	})
 }

@@ -7,25 +7,25 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// byGain is what an end is by that the Ender has judged.
+// byGain is the By of an end that the StudyStopper has judged.
 const byGain = "gain"
 
-// enough is what is known of the gain of going on.
+// enough holds the judgement whether the expected gain is worth going on.
 type enough struct {
-	assay.End      // the last one by gain on record, or that of this session; its By is "" if there is none
-	judged    int  // how many trials had ended when the Ender was asked last
-	off       bool // somebody gave a budget to a study that had ended so: the Ender is not asked any more
+	assay.End      // the last one by gain on record, or this session's; its By is "" without one
+	judged    int  // how many trials had ended when the StudyStopper was asked last
+	off       bool // a budget was given to a study that had ended so: the StudyStopper is not asked any more
 }
 
-// gained reports whether the study has ended because going on is not worth it. The judgement
-// of an earlier session holds, whatever the trials came to that were in flight, unless less gain is
-// now worth going on for. What people have given is run all the same.
+// gained reports whether the study has ended because going on is not worth it. The judgement of an earlier session
+// holds, for any results of the trials in flight, unless the least gain was lowered since. Enqueued configurations
+// are run all the same.
 func (c *control) gained() bool {
 	given, _ := c.parts.pending()
 	switch {
-	case c.Ender == nil || c.enough.off || given:
+	case c.StudyStopper == nil || c.enough.off || given:
 		return false
-	case c.enough.By == byGain && c.Ender.Least() >= c.enough.Gain:
+	case c.enough.By == byGain && c.StudyStopper.Least() >= c.enough.Gain:
 		return true
 	}
 	trials := c.parts.trials()
@@ -35,14 +35,14 @@ func (c *control) gained() bool {
 	t0 := time.Now()
 	defer func() { c.overhead += time.Since(t0) }()
 	c.enough.judged = len(trials)
-	why, over := c.Ender.Enough(trials, c.ahead(len(trials)))
+	why, over := c.StudyStopper.Enough(trials, c.ahead(len(trials)))
 	if over {
-		c.enough.End = assay.End{By: byGain, Why: why, Gain: c.Ender.Least()}
+		c.enough.End = assay.End{By: byGain, Why: why, Gain: c.StudyStopper.Least()}
 	}
 	return over
 }
 
-// ahead returns what is left of the budget as a multiple of what was spent, +Inf without one.
+// ahead returns the rest of the budget as a multiple of the spent part, +Inf without a budget.
 func (c *control) ahead(trials int) float64 {
 	ahead := math.Inf(1)
 	if c.limit.Trials > 0 {

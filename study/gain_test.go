@@ -27,9 +27,9 @@ func (e *enders) Enough(history []assay.Trial, left float64) (string, bool) {
 func TestNoGainEndsTheStudy(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		st := store.NewMem()
-		again := func(e assay.Ender, trials int) study.Result {
+		again := func(e assay.StudyStopper, trials int) study.Result {
 			s := newStudy(t, st, trials)
-			s.Ender, s.Parallel = e, 3
+			s.StudyStopper, s.Parallel = e, 3
 			return mustRun(t, s)
 		}
 		rule := &enders{after: 6, least: 0.01}
@@ -66,7 +66,7 @@ func TestNoGainEndsTheStudy(t *testing.T) {
 func TestBudgetComesBeforeGain(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s := newStudy(t, store.NewMem(), 5)
-		s.Ender = &enders{after: 5, least: 0.01}
+		s.StudyStopper = &enders{after: 5, least: 0.01}
 		if r := mustRun(t, s); r.EndedBy != "trials" {
 			t.Errorf("ended by %q, want trials", r.EndedBy)
 		}
@@ -78,7 +78,7 @@ func TestBudgetGivenAfterGain(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		st := store.NewMem()
 		s := newStudy(t, st, 30)
-		s.Ender = &enders{after: 4, least: 0.01}
+		s.StudyStopper = &enders{after: 4, least: 0.01}
 		if r := mustRun(t, s); r.EndedBy != "gain" || len(r.Trials) != 4 {
 			t.Fatalf("%q, %d trials", r.EndedBy, len(r.Trials))
 		}
@@ -89,12 +89,12 @@ func TestBudgetGivenAfterGain(t *testing.T) {
 			}
 			end++
 		}
-		more := assay.Event{Steered: &assay.Steering{Do: "budget", Trials: 9}}
+		more := assay.Event{Steered: &assay.StudyCommand{Do: "budget", Trials: 9}}
 		if _, err := st.Append(t.Context(), "s", end, more); err != nil {
 			t.Fatal(err)
 		}
 		s = newStudy(t, st, 30)
-		s.Ender, s.Control = &enders{after: 4, least: 0.01}, study.NewControl()
+		s.StudyStopper, s.Control = &enders{after: 4, least: 0.01}, study.NewControl()
 		if r := mustRun(t, s); r.EndedBy != "trials" || len(r.Trials) != 9 {
 			t.Errorf("with a budget of 9: %q, %d trials", r.EndedBy, len(r.Trials))
 		}

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// A gate holds up those who come to it while it is closed. Its zero value is open.
+// A gate blocks its callers while it is closed. Its zero value is open.
 type gate struct {
 	mu     sync.Mutex
 	closed chan struct{} // closed, in the sense of channels, when the gate opens; nil while it is open

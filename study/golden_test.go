@@ -128,7 +128,7 @@ var goldens = []golden{
 			t.Fatal(err)
 		}
 		s.Space, s.Goal.Level = space, &level
-		s.Searcher = search.Levels(search.NewRandom(full, 1), search.LevelOptions{Space: space, Level: level})
+		s.Searcher = search.Fidelity(search.NewRandom(full, 1), search.FidelityOptions{Space: space, Level: level})
 		return s
 	}},
 	{name: "front", make: func(t *testing.T, st assay.Store) *study.Study {
@@ -151,7 +151,7 @@ var goldens = []golden{
 	}},
 	{name: "gain", make: func(t *testing.T, st assay.Store) *study.Study {
 		s := noisy(t, st, 30, 3)
-		s.Ender = &enders{after: 9, least: 0.01}
+		s.StudyStopper = &enders{after: 9, least: 0.01}
 		return s
 	}},
 	{name: "target", make: func(t *testing.T, st assay.Store) *study.Study {
@@ -195,11 +195,11 @@ func (r *repeated) Run(ctx context.Context, job assay.Job, see func(assay.Measur
 func commands(t *testing.T, s *study.Study) {
 	ctx, h := t.Context(), s.Control
 	for _, do := range []func() error{
-		func() error { return h.Give(ctx, "ada", assay.Config{3}, assay.Config{39}) },
+		func() error { return h.Enqueue(ctx, "ada", assay.Config{3}, assay.Config{39}) },
 		func() error { return h.Withdraw(ctx, "ada", "known bad", 2) },
 		func() error { return h.Withdraw(ctx, "ada", "known bad", 1) },
 		func() error { return h.Pause(ctx, "ada", "lunch") },
-		func() error { return h.Give(ctx, "ada", assay.Config{38}) },
+		func() error { return h.Enqueue(ctx, "ada", assay.Config{38}) },
 		func() error { return h.Restore(ctx, "ada", 1) },
 		func() error { return h.Resume(ctx, "ada", "back") },
 		func() error { return h.Order(ctx, 5, "ada", 4) },

@@ -7,8 +7,8 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// numerals are what differs in the words of one failure from run to run: times, process ids,
-// addresses, the values of parameters.
+// numerals matches the parts of a failure's text that differ from run to run: times, process ids, addresses, the
+// values of parameters.
 var numerals = regexp.MustCompile(`0x[0-9a-fA-F]+|[0-9]+([.][0-9]+)?`)
 
 // sameReason returns a text that is equal for trials which failed for the same reason: at the

@@ -23,20 +23,18 @@ const (
 // defaultPatience is the longest time that a journal waits for its store.
 const defaultPatience = 2 * time.Minute
 
-// A Journal is the one way to add to the record of a study while a session goes on. It
-// holds the position up to which the record was read and written, so that the loop and
-// those who make its runs elsewhere can write at the same time. It is safe for concurrent
-// use. See [Study.Journal].
+// A Journal is the one way to add to the record of a study during a session. It holds the position up to which the
+// record was read and written, so that the loop and remote runners can write at the same time. It is safe for
+// concurrent use. See [Study.Journal].
 //
-// Appends that come while the store is busy go into its next Append together, so that
-// many writers cost little more than one. Events are on record in the order of the calls
-// that have returned, and the times of their making, which the journal sets once, go up.
+// Appends that arrive while the store is busy go into its next Append together, so that many writers cost little more
+// than one. Events are on record in the order of the calls that have returned, and their times, which the journal
+// sets once, go up.
 //
-// What cannot be recorded does not happen. An error of the store ends the journal, once
-// the patience of the study is at its end, and is that of all later calls: otherwise a
-// store that fails once would leave a gap, and the record of a study with a gap cannot
-// be replayed. Two errors leave it as it is: that the events cannot be stored at all, and
-// the end of the caller's context.
+// An event that cannot be recorded does not happen. Once the patience of the study is at its end, an error of the
+// store ends the journal and is returned by all later calls: otherwise a store that fails once would leave a gap, and
+// a record with a gap cannot be replayed. Two errors do not end the journal: that the events cannot be stored at all,
+// and the end of the caller's context.
 type Journal struct {
 	store    assay.Store
 	study    string
@@ -50,11 +48,11 @@ type Journal struct {
 	attempts assay.Attempts
 	err      error         // why the journal has ended, or nil
 	broken   chan struct{} // closed when it has
-	busy     bool          // somebody writes: what comes now waits in queue
+	busy     bool          // a flush is under way: new entries wait in queue
 	queue    []*entry
 }
 
-// An entry is what one call of Append adds.
+// An entry holds the events of one call of Append.
 type entry struct {
 	events []assay.Event
 	// As long as wait is not done another attempt is made.
@@ -67,9 +65,8 @@ type entry struct {
 	tried chan struct{}
 }
 
-// Journal reads the record of the study, at the first call, and returns what adds to it. Run
-// goes on from it. The caller must be the only one who writes to the study, but for those
-// who have the journal.
+// Journal reads the record of the study, at the first call, and returns its journal. Run uses the same one. Only
+// holders of the journal may write to the study.
 func (s *Study) Journal(ctx context.Context) (*Journal, error) {
 	if s.journal != nil {
 		return s.journal, nil
@@ -134,8 +131,7 @@ func (j *Journal) Append(ctx context.Context, events ...assay.Event) error {
 	}
 }
 
-// keep adds events. One attempt is waited for whatever becomes of wait, unless write is done
-// too; see entry.
+// keep adds events. One attempt is completed even if wait is done, unless write is done too; see entry.
 func (j *Journal) keep(wait, write context.Context, events []assay.Event) error {
 	e := newEntry(wait, write, events)
 	if err := j.add(e); err != nil {
@@ -158,7 +154,7 @@ func newEntry(wait, write context.Context, events []assay.Event) *entry {
 	return &entry{slices.Clone(events), wait, write, make(chan error, 1), make(chan struct{})}
 }
 
-// add puts an entry among those that are written next, and writes them unless somebody else does.
+// add queues an entry, and writes the queue unless another call is writing.
 func (j *Journal) add(e *entry) error {
 	j.mu.Lock()
 	if j.err != nil {
@@ -175,8 +171,8 @@ func (j *Journal) add(e *entry) error {
 	return nil
 }
 
-// flush writes what waits, in one Append. Attempts after the first are made by a goroutine, and
-// so is what has come meanwhile: nobody works for others for long.
+// flush writes the queue, in one Append. A goroutine makes further attempts and writes entries that arrived
+// meanwhile, so that no caller works for others for long.
 func (j *Journal) flush() {
 	j.mu.Lock()
 	batch := j.queue
@@ -216,7 +212,7 @@ func (j *Journal) flush() {
 	}()
 }
 
-// finish says what became of a batch, and has what waits written.
+// finish answers a batch, and starts the writing of the queue.
 func (j *Journal) finish(batch []*entry, to assay.Position, err error) {
 	if err != nil && len(batch) > 1 && assay.ClassOf(err) == assay.ClassUsage {
 		// One of them cannot be stored. Each is to have its own error.
@@ -277,7 +273,7 @@ func (j *Journal) settle(batch []*entry, to assay.Position, err error) error {
 	return nil
 }
 
-// next has what came meanwhile written, or refused if the journal has ended.
+// next starts the writing of entries that arrived meanwhile, or refuses them if the journal has ended.
 func (j *Journal) next() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -295,7 +291,7 @@ func (j *Journal) next() {
 	}
 }
 
-// anyOf returns a context that is done once nobody waits for any of a batch.
+// anyOf returns a context that is done once every entry of a batch has given up waiting.
 func anyOf(batch []*entry) (ctx context.Context, release func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	left := len(batch)
@@ -326,7 +322,7 @@ func insist(ctx context.Context, patience time.Duration, err error, try func() (
 	assay.Position, error,
 ) {
 	var at assay.Position
-	began := time.Now() // the store lives in real time, whatever the study does
+	began := time.Now() // the store lives in real time, with any clock of the study
 	for delay := firstDelay; err != nil && !final(err) && ctx.Err() == nil; delay = min(2*delay, lastDelay) {
 		if waited := time.Since(began); waited+delay > patience {
 			if waited > 0 {
@@ -366,14 +362,14 @@ func (j *Journal) Err() error {
 	return j.err
 }
 
-// lost returns what the attempts cost that do not count.
+// lost returns the cost of the attempts that do not count.
 func (j *Journal) lost() time.Duration {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.attempts.Lost
 }
 
-// cpuHours returns what all attempts took of their processors.
+// cpuHours returns the processor hours of all attempts.
 func (j *Journal) cpuHours() float64 {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -387,7 +383,7 @@ func (j *Journal) queued() (queued, ran time.Duration) {
 	return j.attempts.Queued, j.attempts.Ran
 }
 
-// claimed reports whether an attempt at a trial that was not told has ever begun.
+// claimed reports whether an attempt at an open trial has ever begun.
 func (j *Journal) claimed(trial int64) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()

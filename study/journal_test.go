@@ -35,7 +35,7 @@ func (s *slow) Append(ctx context.Context, name string, at assay.Position, event
 }
 
 func booked(trial int64, attempt int, why string, elapsed time.Duration) assay.Event {
-	return assay.Event{Booked: &assay.Booking{
+	return assay.Event{Booked: &assay.AttemptEnd{
 		RunID: assay.RunID{Study: "s", Trial: trial, Attempt: attempt}, Why: why,
 		Measurement: assay.Measurement{Elapsed: elapsed},
 	}}

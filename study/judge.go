@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/race"
+	"github.com/assay-run/assay/internal/race"
 )
 
 // A judge has the runs on record: the part of the loop that finds the best configuration. It has no
@@ -14,12 +14,13 @@ import (
 // [judge.interval] are called by the runs too, and guarded by the mutex.
 type judge struct {
 	study *Study
-	// frontier is that of several objectives.
+	// frontier is the Pareto front of several objectives.
 	frontier frontier
 	races    []assay.Trial // runs that find out which is best
 	checks   []assay.Trial // runs that compare the best with the first
 	lasted   lasted
-	one      *assay.Trial // that of the first proposal, or nil while it runs
+	thrift   thrift
+	one      *assay.Trial // the first proposal's, or nil while it runs
 	replayed int          // trials of earlier sessions
 
 	mu sync.Mutex
@@ -29,35 +30,37 @@ type judge struct {
 	shown []assay.Trial // of the history, as far as it was asked for; see trials
 }
 
-// A contest is the knowledge of configurations whose runs differ; see package race. It is empty in a study that takes
-// one run for the truth, such as that of a recorded table.
+// A contest is the knowledge of configurations whose runs differ; see package race. It is empty in a study where a
+// single run decides, such as a study of a recorded table.
 type contest struct {
 	racing   bool
 	anywhere bool // see Study.Anywhere
 	field    race.Field
 	// target is the same of the runs on the target class alone, of a study on machines of any class.
 	target race.Field
-	// seen is the history as a Stopper sees it: each trial that is done has the value
-	// that may end other runs. It is made when a run looks, since most studies have no
-	// rule, and kept up from then on unless stale says that it is to be made anew.
+	// seen is the history as a Stopper sees it: each trial that is done has the value that may end other runs. It is
+	// made when a run looks, since most studies have no rule, and then kept up to date; stale marks it to be made anew.
 	// A slice that was handed out is not changed.
 	seen  []assay.Trial
 	stale bool
-	least float64 // the value that may end other runs, +Inf if there is none
+	least float64 // the value that may end other runs, +Inf without one
 	quiet bool    // of field, when seen was made
 }
 
 // newJudge returns the judge of an empty record. roll numbers the configurations.
-func newJudge(s *Study, roll *assay.Roll) *judge {
+func newJudge(s *Study, roll *assay.ConfigIndex) *judge {
 	j := &judge{study: s, lasted: lasted{roll: roll}, frontier: frontier{goal: s.Goal}, blocked: newBlocked(s)}
 	if s.racing() {
 		j.contest = contest{
-			racing: true, anywhere: s.Anywhere, field: race.Of(&j.shelf), target: race.Of(&j.shelf),
+			racing: true, anywhere: s.Anywhere, field: j.emptyField(), target: j.emptyField(),
 			least: math.Inf(1), stale: true,
 		}
 	}
 	return j
 }
+
+// emptyField returns a field without runs.
+func (j *judge) emptyField() race.Field { return race.Of(&j.shelf, j.study.Goal.Bounds()...) }
 
 // best returns the best trial, with the median of its runs as its value, or nil.
 func (j *judge) best() *assay.Trial { return j.top }
@@ -81,7 +84,7 @@ func (j *judge) read(e assay.Event) {
 // compared returns how many runs compare the best with the first.
 func (j *judge) compared() int { return len(j.checks) }
 
-// resumed has the trials on record be those of earlier sessions.
+// resumed marks the trials on record as those of earlier sessions.
 func (j *judge) resumed() {
 	j.replayed = len(j.history)
 	j.choose()
@@ -94,15 +97,15 @@ func (j *judge) ended() []assay.Trial {
 	return j.trials()
 }
 
-// remember adds a trial in a final state to the history, which keeps it. Of equal values the trial
-// that ended first stays the best. The first trial is that of ID 1, whatever its
-// state: it is what the best is compared with.
+// remember adds a trial in a final state to the history, which keeps it. Among equal values the trial that ended
+// first stays the best. The first trial is the one with ID 1, in any state: it is the baseline.
 func (j *judge) remember(t assay.Trial) {
 	if t.ID == 1 {
 		first := t
 		j.one = &first
 	}
 	j.lasted.trial(t)
+	j.thrift.trial(t)
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.history = append(j.history, int32(j.shelf.Len()))
@@ -119,6 +122,7 @@ func (j *judge) recheck(t assay.Trial, race bool) {
 		j.checks = append(j.checks, t)
 	}
 	j.lasted.run(t)
+	j.thrift.again(t)
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if race {
@@ -148,7 +152,7 @@ func (j *judge) takeIn(t assay.Trial, why purpose) {
 func (j *judge) recount() {
 	j.top, j.frontier = nil, frontier{goal: j.study.Goal}
 	if j.racing {
-		j.field, j.target = race.Of(&j.shelf), race.Of(&j.shelf)
+		j.field, j.target = j.emptyField(), j.emptyField()
 	}
 	for k := range j.known() {
 		j.count(k)
@@ -210,10 +214,9 @@ func (j *judge) trials() []assay.Trial {
 	return j.shown
 }
 
-// hopeless reports whether the first trials of this session, Hopeless of them, all failed for
-// one reason, and no trial on record ever did anything but fail. Then it is not the
-// configurations that are at fault: a metric that never appears, a server that is not
-// installed. A session that goes on tries as many again, since somebody may have seen to it.
+// hopeless reports whether the first trials of this session, Hopeless of them, all failed for one reason, and every
+// trial on record failed. Then the configurations are not at fault: a metric that never appears, a server that is not
+// installed. A resumed session tries as many again, since the cause may have been removed.
 func (j *judge) hopeless() bool {
 	if j.study.Hopeless <= 0 || len(j.history)-j.replayed != j.study.Hopeless {
 		return false
@@ -232,8 +235,8 @@ func (j *judge) hopeless() bool {
 	return true
 }
 
-// interval returns how often a run is observed whose job says every so often. Where the best
-// run is shorter than that, what a stop could save is not worth its noise.
+// interval returns how often a run is observed, for a job with the interval every. If the best run is shorter than
+// that, the time that a stop could save is not worth its noise.
 func (j *judge) interval(every time.Duration) time.Duration {
 	j.mu.Lock()
 	defer j.mu.Unlock()

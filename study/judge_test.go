@@ -9,8 +9,8 @@ import (
 // The best is the least value; of runs that differ it is the least median. One that fails when it is run again is
 // refuted, and the next one has to be run again before it is recommended.
 func TestJudge(t *testing.T) {
-	plain := newJudge(newSession(&Study{}).Study, &assay.Roll{})
-	contest := newJudge(&Study{Race: true}, &assay.Roll{})
+	plain := newJudge(newSession(&Study{}).Study, &assay.ConfigIndex{})
+	contest := newJudge(&Study{Race: true}, &assay.ConfigIndex{})
 	for _, j := range []*judge{plain, contest} {
 		for i, seconds := range []float64{10, 6, 8} {
 			j.remember(ran(int64(i+1), float64(i+1), seconds))

@@ -7,17 +7,17 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// lasted is how long runs took, kept as they end: what is left of the budget is asked for at every step.
+// lasted holds how long runs took, kept as they end: the rest of the budget is asked for at every step.
 type lasted struct {
-	roll *assay.Roll
+	roll *assay.ConfigIndex
 	// once is how long the run of a configuration took, by its number; 0 if it has none, or less than 0 if it has
 	// several, which are in runs, the shortest first.
 	once []time.Duration
 	runs map[int][]time.Duration
 	// any is whether there is a run.
 	any bool
-	// beside is what a trial that is done takes besides its own time, such as the start of a service: the
-	// least of all, since one may have waited for what is made once. It is known once runs has an entry.
+	// beside is the time of a trial that is done besides its run, such as the start of a service: the least of all,
+	// since one may have waited for a setup. It is known once runs has an entry.
 	beside time.Duration
 }
 
@@ -36,7 +36,7 @@ func (d *lasted) trial(t assay.Trial) {
 // run takes in a run, which may be one that was made again, however it ended.
 func (d *lasted) run(t assay.Trial) {
 	if d.roll == nil {
-		d.roll = &assay.Roll{}
+		d.roll = &assay.ConfigIndex{}
 	}
 	d.any = true
 	took := max(t.Measurement.Elapsed, 1)
@@ -68,5 +68,5 @@ func (d *lasted) typical(c assay.Config) time.Duration {
 	return runs[len(runs)*3/4]
 }
 
-// least returns the least time of a trial besides that of its run.
+// least returns the least time of a trial besides its run.
 func (d *lasted) least() time.Duration { return d.beside }

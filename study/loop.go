@@ -9,11 +9,11 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// loop is one run of a study. It leads five parts: asker, runner, judge, racer and control. Each part has a state of
-// its own, which the loop changes by its methods alone, and knows the others by a narrow interface.
+// loop is one run of a study. It leads five parts: asker, runner, judge, racer and control. Each part has its own
+// state, which the loop changes by its methods alone, and knows the others by a narrow interface.
 //
-// All is owned by the goroutine of Run, but for the methods of the judge that runs call: a trial is given copies of
-// what it needs, and its outcome comes back through a channel.
+// The goroutine of Run owns everything, except the methods of the judge that runs call: a trial gets copies of its
+// input, and its outcome comes back through a channel.
 type loop struct {
 	*session
 	ask      *asker
@@ -28,7 +28,7 @@ type loop struct {
 // newLoop returns the loop of a study at the beginning of a session.
 func newLoop(s *Study) *loop {
 	l := &loop{session: newSession(s)}
-	all := &assay.Roll{}
+	all := &assay.ConfigIndex{}
 	l.judge = newJudge(s, all)
 	l.run = newRunner(l.session, l.judge, all)
 	l.ask = newAsker(l.session, elsewhere{l.run, l.judge})
@@ -49,7 +49,7 @@ func (e elsewhere) leaves(id int64) bool               { return e.run.leaves(id)
 func (e elsewhere) state(id int64) (assay.State, bool) { return e.judge.state(id) }
 func (e elsewhere) knows(c assay.Config) bool          { return e.run.has(c) || e.judge.tried(c) }
 
-// notify shows what changed. It hands out the loop's own slices, see Progress.
+// notify reports changes to Notify. It hands out the loop's own slices, see Progress.
 func (l *loop) notify(replay bool) {
 	if l.Notify != nil {
 		_, races := l.judge.counts()
@@ -65,7 +65,7 @@ func (l *loop) notify(replay bool) {
 
 // search keeps trials in flight until something ends it, which the control notes.
 //
-// After an error nothing is started any more, and the trials in flight are waited for: what they measure is worth
+// After an error no trial is started any more, and the search waits for the trials in flight, whose results are worth
 // keeping. Only a session that has lost its study to another ends its runs, since the other makes them again. The
 // errors of several trials are joined, each once.
 func (l *loop) search(ctx context.Context) error {
@@ -106,8 +106,8 @@ func (l *loop) search(ctx context.Context) error {
 	}
 }
 
-// fill starts trials while there is room for them, those that an earlier session left open first. The control notes if
-// something ended the search. It returns without an error if the searcher waits for a trial in flight.
+// fill starts trials while there is room for them; trials that an earlier session left open come first. The control
+// notes if something ended the search. It returns without an error if the searcher waits for a trial in flight.
 func (l *loop) fill(ctx context.Context) error {
 	for {
 		if l.control.end(l.control.over(ctx)); l.control.endedBy() != "" {
@@ -142,8 +142,8 @@ func (l *loop) fill(ctx context.Context) error {
 	}
 }
 
-// free returns how many more trials may be in flight, of so many that have a place. It is negative when a Runner
-// has less room than it had.
+// free returns how many more trials may be in flight, within the number of places. It is negative when a Runner has
+// less room than it had.
 func (l *loop) free(places int) int {
 	if n := l.control.budget().Trials; n > 0 {
 		return min(places, l.room(n))
@@ -217,8 +217,8 @@ func (l *loop) reached(target float64) bool {
 	if !l.judge.reached(target) {
 		return false
 	}
-	_, doubted := l.race.doubted()
-	return !doubted
+	_, doubtful := l.race.doubtful()
+	return !doubtful
 }
 
 func (l *loop) room(trials int) int {
@@ -233,7 +233,7 @@ func (l *loop) reserve() time.Duration { return l.race.reserve() }
 
 func (l *loop) trials() []assay.Trial { return l.judge.ended() }
 
-// result collects what is known. It shares the slices of the loop, which has ended.
+// result collects the result. It shares the slices of the loop, which has ended.
 func (l *loop) result() Result {
 	r := l.judge.answer()
 	why, judging := l.control.why()
@@ -246,7 +246,7 @@ func (l *loop) result() Result {
 	return r
 }
 
-// end records why the session ended, whatever has become of ctx.
+// end records why the session ended, even if ctx is done.
 func (l *loop) end(ctx context.Context) error {
 	e := l.control.ending(l.race.missed())
 	return l.record.keep(ctx, assay.Event{Ended: &e})

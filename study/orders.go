@@ -6,12 +6,12 @@ import (
 	"slices"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/replay"
+	"github.com/assay-run/assay/search"
 )
 
 // give records configurations that a person gave and hands them to the searcher.
 func (a *asker) give(ctx context.Context, configs []assay.Config, by string) error {
-	giver, ok := assay.As[assay.Giver](a.Searcher)
+	giver, ok := assay.As[assay.Enqueuer](a.Searcher)
 	if !ok {
 		return assay.Errorf(assay.ClassUsage, "the search of study %q takes no configurations", a.Name)
 	}
@@ -27,8 +27,8 @@ func (a *asker) give(ctx context.Context, configs []assay.Config, by string) err
 }
 
 // handOver has the searcher propose configurations that a person wants, which are on record.
-func (a *asker) handOver(to assay.Giver, configs []assay.Config) {
-	to.Give(configs)
+func (a *asker) handOver(to assay.Enqueuer, configs []assay.Config) {
+	to.Enqueue(configs)
 	a.gave(configs)
 }
 
@@ -102,7 +102,7 @@ func (a *asker) takenBack(w withdrawal) error {
 	a.open = slices.DeleteFunc(a.open, func(p assay.Proposal) bool { return p.ID == w.ID })
 	a.withdrawn[w.ID] = true
 	a.discard(Discard{w.Proposal, w.Withdrawal, a.clock.Now()})
-	err := a.tell(replay.Withdrawn(w.Proposal))
+	err := a.tell(search.Withdrawn(w.Proposal))
 	if err != nil {
 		a.record.fail(err)
 	}

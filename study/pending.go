@@ -6,18 +6,18 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// pending are the configurations that people gave and that are not measured, whatever is left of the
-// budget of trials: a person asked for them. The search keeps to the budget.
+// pending are the enqueued configurations that are not measured. They are run at any rest of the budget of trials,
+// because a person asked for them. The search keeps to the budget.
 //
-// Each is owed one run: where runs are repeated, the others are those of the search.
+// Each needs one run: if runs are repeated, the others belong to the search.
 type pending struct {
 	wanted   []assay.Config // not proposed yet
 	proposed map[int64]bool // proposed
 	overtime int            // batches beyond the budget that had none of them
 }
 
-// mostOvertime is how many batches beyond the budget may have none of what is owed: a wrapper goes first
-// with what it has begun. A searcher that goes on with its own for longer will not propose it.
+// mostOvertime is how many batches beyond the budget may contain no pending configuration: a wrapper first completes
+// the work that it has begun. A searcher that continues with its own proposals for longer will not propose it.
 const mostOvertime = 16
 
 // gave notes configurations that were given. Those that were proposed before, and not taken back, are
@@ -50,8 +50,8 @@ func (a *asker) proposed(ps ...assay.Proposal) (any bool) {
 	return any
 }
 
-// hope says whether a batch had something that is owed, and gives up the rest if that goes on. full is true if
-// the budget of trials has no room.
+// hope notes whether a batch had a pending configuration, and gives up the rest after too many without. full is true
+// if the budget of trials has no room.
 func (a *asker) hope(had, full bool) {
 	if had || !full {
 		return

@@ -7,16 +7,15 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// raceShare is the largest part of the time budget that is kept back for the race at the
-// end, and racePart what is kept back for each per cent of noise: the noisier the runs, the
-// less is gained by trying one more configuration than by knowing which is best.
+// raceShare is the largest part of the time budget that is kept back for the race at the end, and racePart the part
+// for each per cent of noise: with more noise, knowing the best gains more than trying one more configuration.
 const (
 	raceShare = 0.3
 	racePart  = 0.03
 )
 
 // checkShare is the largest part of the time budget that is kept back for the
-// repeated runs at the end. A search that has found nothing better than its first
+// repeated runs at the end, if CheckShare is not set. A search that has found nothing better than its first
 // trial keeps nothing back.
 const checkShare = 0.2
 
@@ -38,6 +37,7 @@ type racer struct {
 	final   finals
 	duel    duellists
 	pairs   pairs
+	thrift  *thrift
 	short   string           // why there are fewer checks than were wanted, or ""
 	spoilt  []assay.Proposal // trials to be run again, by others than the worker that has drifted
 	redoing map[int64]bool   // of those, that run
@@ -51,6 +51,7 @@ type limits interface {
 	interrupted(ctx context.Context) bool
 	exhausted() bool // nothing may run again
 	timed() bool     // nothing but the time budget bounds the race
+	pressed() bool   // repeated runs take their time from the search
 }
 
 // A rerunner runs trials once more, and takes their outcomes.
@@ -103,13 +104,12 @@ type duellists interface {
 func newRacer(s *session, limits limits, runs rerunner, j *judge) *racer {
 	return &racer{
 		session: s, limits: limits, runs: runs, took: j.durations(), contest: j, front: j, final: j, duel: j, pairs: j,
-		redoing: map[int64]bool{},
+		thrift: &j.thrift, redoing: map[int64]bool{},
 	}
 }
 
-// confirms reports whether runs are to be made again while the search goes on: where a
-// Stopper compares others with them, and elsewhere until the noise is known, which says how
-// much of a time budget is to be kept back.
+// confirms reports whether runs are repeated during the search: with a Stopper that compares others with them, and
+// otherwise until the noise is known, which determines the reserve of the time budget.
 func (r *racer) confirms() bool {
 	if !r.racing() {
 		return false
@@ -121,20 +121,31 @@ func (r *racer) confirms() bool {
 	return r.limits.budget().Time > 0 && r.Check > 0 && races < 2
 }
 
-// doubted returns the trial that is to be run again before the search goes on; ok is false if
-// there is none. Those that run again already are passed over.
-func (r *racer) doubted() (t assay.Trial, ok bool) {
+// doubtful returns the trial whose value no second run confirms; ok is false without one. It skips trials that are
+// running again.
+func (r *racer) doubtful() (t assay.Trial, ok bool) {
 	if !r.confirms() {
 		return t, false
 	}
 	return r.contest.doubt(r.runs.repeats)
 }
 
-// race runs the leading configurations again, in turn, until it is known which is best,
-// what is left of the time budget is for the comparison with the first, or, unless it is
-// timed, as many runs were made as Check says, or a fifth of the trials if that is more.
+// doubted returns the doubtful trial if it is to be run again before the search goes on.
+func (r *racer) doubted() (t assay.Trial, ok bool) {
+	t, ok = r.doubtful()
+	return t, ok && r.affords(r.took.typical(t.Config)+r.took.least())
+}
+
+// affords reports whether repeated runs may take so much time, see [thrift].
+func (r *racer) affords(more time.Duration) bool {
+	return !r.limits.pressed() || more <= r.thrift.room(r.limits.budget().Time)
+}
+
+// race runs the leading configurations again, in turn, until the best is known, or only the reserve for the
+// comparison with the first is left of the time budget. Without a time budget it makes Check runs, or a fifth of the
+// trials if that is more.
 //
-// The runs are made one at a time, whatever Parallel is, for the reason given at check.
+// The runs are made one at a time, with any Parallel, for the reason given at check.
 func (r *racer) race(ctx context.Context) error {
 	if r.Goal.Several() && r.Race {
 		return r.confirmFront(ctx)
@@ -152,11 +163,12 @@ func (r *racer) race(ctx context.Context) error {
 			continue
 		}
 		next, more := r.contest.next()
-		if !more {
+		if !more || r.limits.pressed() && r.thrift.limits(r.limits.budget().Time) && !r.thrift.races() {
 			return nil
 		}
 		switch {
-		case r.limits.budget().Time > 0 && left < next.Measurement.Elapsed+r.took.least():
+		case r.limits.budget().Time > 0 && left < next.Measurement.Elapsed+r.took.least(),
+			!r.affords(next.Measurement.Elapsed + r.took.least()):
 			return nil
 		case !r.limits.timed() && r.enoughRaces():
 			return nil

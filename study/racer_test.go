@@ -27,6 +27,7 @@ func (r *reruns) budget() Budget                     { return r.limit }
 func (r *reruns) interrupted(context.Context) bool   { return r.stopped }
 func (r *reruns) exhausted() bool                    { return false }
 func (r *reruns) timed() bool                        { return false }
+func (r *reruns) pressed() bool                      { return false }
 func (r *reruns) repeats(assay.Config) bool          { return false }
 func (r *reruns) typical(assay.Config) time.Duration { return 4 * time.Second }
 func (r *reruns) least() time.Duration               { return time.Second }
@@ -73,7 +74,8 @@ func (r *reruns) compared(_ context.Context, t assay.Trial) error {
 
 func racing(s Study, r *reruns) *racer {
 	return &racer{
-		session: newSession(&s), limits: r, runs: r, took: r, contest: r, duel: r, redoing: map[int64]bool{},
+		session: newSession(&s), limits: r, runs: r, took: r, contest: r, duel: r, thrift: &thrift{},
+		redoing: map[int64]bool{},
 	}
 }
 

@@ -44,7 +44,7 @@ func (s *session) leave() {
 // A recorder is the record of a session: the journal, until something ends it.
 type recorder struct {
 	*Journal            // nil until the record is read
-	watch    *stopwatch // that of the journal once there is one
+	watch    *stopwatch // the journal's once there is one
 	// unrecorded is why the record has ended for this session, whose further
 	// results are in its Result alone.
 	unrecorded error
@@ -66,8 +66,8 @@ func (r *recorder) spent() time.Duration {
 // fail has the session end with an error of the searcher.
 func (r *recorder) fail(err error) { r.fatal = err }
 
-// failed returns the error of a command that ends the study, or that of the journal if the
-// append of another writer has ended it.
+// failed returns the error of a command that ends the study, or the journal's error if the append of another writer
+// has ended it.
 func (r *recorder) failed() error {
 	if r.unrecorded == nil {
 		r.unrecorded = r.Err()
@@ -83,9 +83,8 @@ func (r *recorder) ends() <-chan struct{} {
 	return r.broken
 }
 
-// append adds events to the record, all or none, made now. What cannot be
-// recorded does not happen: an error is final, and the same for all later calls of
-// this session. See [Journal].
+// append adds events to the record, all or none, with the present time. An event that cannot be recorded does not
+// happen: an error is final, and the same for all later calls of this session. See [Journal].
 func (r *recorder) append(ctx context.Context, events ...assay.Event) error {
 	return r.write(ctx, ctx, events)
 }

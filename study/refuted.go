@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/stats"
+	"github.com/assay-run/assay/internal/stats"
 )
 
 // Refuted is a configuration that failed, or broke a limit, when it was run again.
@@ -25,7 +25,7 @@ func (j *judge) checked(id int64) (n int) {
 	return n
 }
 
-// verdict compares the best with the first configuration by what there is so far.
+// verdict compares the best with the first configuration by the runs so far.
 func (j *judge) verdict() (Verdict, bool) {
 	r := j.answer()
 	return r.Verdict(j.study.Goal)
@@ -49,15 +49,15 @@ func (j *judge) repeats(c assay.Config) (runs []assay.Trial) {
 	return runs
 }
 
-// holds reports whether the best may be recommended. Where another was refuted before, it
-// may if it was run again and did not fail: one that was not might fail too.
+// holds reports whether the best may be recommended. If another was refuted before, the best must have passed a
+// repeated run: an untested one might fail too.
 func (j *judge) holds(best assay.Trial) bool {
 	refuted := j.refuted()
 	if len(refuted) == 0 {
 		return true
 	}
 	runs := j.repeats(best.Config)
-	for t := range j.all(0) { // those of the search itself, if it repeats
+	for t := range j.all(0) { // the search's own, if it repeats
 		if t.State == assay.Done && t.ID != best.ID && t.Config.Equal(best.Config) {
 			runs = append(runs, t)
 		}

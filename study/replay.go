@@ -5,16 +5,15 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/replay"
+	"github.com/assay-run/assay/search"
 )
 
-// replay reads the record, brings the searcher to where it was, and leaves in
-// open the proposals that neither ended nor were withdrawn.
+// replay reads the record, replays it to the searcher, and leaves in open the proposals that neither ended nor were
+// withdrawn.
 //
-// The events are read to the end before the first is played, because memos of the
-// searcher come before all other calls. An event that somebody adds without the
-// journal from now on makes the next append a conflict. A new study has no events, and
-// all of this leaves the loop as it is.
+// The events are read to the end before the first is played, because memos of the searcher come before all other
+// calls. An event that another process adds without the journal from now on makes the next append a conflict. Without
+// events, in a new study, the loop stays as it is.
 func (l *loop) replay(ctx context.Context) error {
 	t0 := time.Now()
 	defer func() { l.overhead += time.Since(t0) }()
@@ -24,20 +23,20 @@ func (l *loop) replay(ctx context.Context) error {
 	}
 	l.control.goLive()
 	l.control.start(l.began)
-	// What runs came to elsewhere is no call of the searcher, and most of the record of a fleet. It is let
-	// go of: many studies may wait for their turn to be played.
+	// Events of attempts elsewhere are no calls of the searcher, and most of the record of a fleet. They are dropped
+	// from memory: many studies may wait for their turn to be played.
 	var calls []assay.Event
 	for _, e := range events {
 		if e.Started == nil && e.Booked == nil {
 			calls = append(calls, e)
 		}
 	}
-	player := replay.Player{Study: l.Name, Space: l.Space, Searcher: l.Searcher}
+	player := search.Player{Study: l.Name, Space: l.Space, Searcher: l.Searcher}
 	return player.Play(calls)
 }
 
-// Recall returns what a study on record has come to so far, without running or changing
-// anything. Of s it needs Name, Store, Space, Goal, Race, Anywhere and Class.
+// Recall returns the result of a study on record so far, without running or changing anything. It uses the fields
+// Name, Store, Space, Goal, Race, Anywhere and Class of s.
 func Recall(ctx context.Context, s *Study) (Result, error) {
 	l := newLoop(&Study{
 		Name: s.Name, Store: s.Store, Space: s.Space, Goal: s.Goal, Race: s.Race, Anywhere: s.Anywhere, Class: s.Class,

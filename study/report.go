@@ -12,35 +12,34 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// A Report is what somebody tells of a trial that an [ExternalSession] has handed out.
+// A Report is a client's result of a trial that an [ExternalSession] has handed out.
 type Report struct {
 	ID int64 `json:"id"`
 	// Value is the objective, as the metric of the goal; it may stand among Metrics in its place.
 	Value   *float64           `json:"value,omitempty"`
 	Metrics map[string]float64 `json:"metrics,omitempty"`
-	// State is the name of a final state; "" is done. Of a censored trial Value is what it had come to when it
-	// was stopped.
+	// State is the name of a final state; "" is done. For a censored trial Value is the value at which it was stopped.
 	State  string `json:"state,omitempty"`
 	Reason string `json:"reason,omitempty"`
-	// Config, if it is there, has to be what was handed out.
+	// Config, if present, must be the configuration that was handed out.
 	Config map[string]any `json:"config,omitempty"`
 
-	By    string `json:"-"` // who tells it, for the record of a withdrawal
+	By    string `json:"-"` // the reporter, for the record of a withdrawal
 	Place string `json:"-"` // where it stands, for messages
 }
 
-// A Receipt says what became of reports.
+// A Receipt counts the outcomes of reports.
 type Receipt struct {
 	Told      int // that count
-	Known     int // that were told before
+	Known     int // that were reported before
 	Withdrawn int
 	Open      int    // trials in flight
 	Ended     string // why the study is over, or ""
 }
 
-// Tell takes what became of trials, all in one step: nothing is told if one of them cannot be. A report that
-// was told before is no error. Errors begin with the place of the report, and are of the class usage if it
-// cannot be, not found if no such trial was handed out, and conflict if the trial has come to something else.
+// Tell takes results of trials, all in one step: it takes none if one of them is refused. A report that was given
+// before is no error. Errors begin with the place of the report, and are of the class usage if the report is invalid,
+// not found if no such trial was handed out, and conflict if the trial has another result.
 func (d *ExternalSession) Tell(ctx context.Context, reports []Report) (Receipt, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -105,8 +104,7 @@ func (d *ExternalSession) take(t assay.Trial, e assay.Event) error {
 	return l.ask.tell(t)
 }
 
-// read returns the trial of a report, and whether it is known to have ended so. news are those of the reports
-// before it.
+// read returns the trial of a report, and whether this result is known. news are the trials of the reports before it.
 func (d *ExternalSession) read(r Report, news []assay.Trial) (t assay.Trial, known bool, err error) {
 	l := d.l
 	h, open := d.handed[r.ID]
@@ -136,18 +134,18 @@ func (d *ExternalSession) read(r Report, news []assay.Trial) (t assay.Trial, kno
 			return t, true, nil
 		}
 		if before.State == assay.Withdrawn {
-			return t, false, assay.Errorf(assay.ClassConflict, "trial %d was withdrawn: a result of it comes too late", r.ID)
+			return t, false, assay.Errorf(assay.ClassConflict, "trial %d was withdrawn: its result comes too late", r.ID)
 		}
 	}
 	same := maps.Equal(before.Measurement.Metrics, t.Measurement.Metrics)
 	if before.State != t.State || before.Value != t.Value || !same {
-		return t, false, assay.Errorf(assay.ClassConflict, "trial %d was told before, as something else: %s", r.ID,
+		return t, false, assay.Errorf(assay.ClassConflict, "trial %d was reported before, with another result: %s", r.ID,
 			cameTo(before))
 	}
 	return t, true, nil
 }
 
-// cameTo says what a trial came to.
+// cameTo describes the result of a trial.
 func cameTo(t assay.Trial) string {
 	if t.State == assay.Failed || t.State == assay.Withdrawn {
 		return t.State.String()
@@ -159,14 +157,14 @@ func cameTo(t assay.Trial) string {
 	return fmt.Sprintf("%v, %s", t.State, metrics)
 }
 
-// reported returns what a report says of a proposal.
+// reported returns the trial of a proposal with the content of a report.
 func reported(s *Study, r Report, p assay.Proposal) (assay.Trial, error) {
 	t := assay.Trial{Proposal: p, Value: math.Inf(1), Reason: r.Reason}
 	if r.State == "" {
 		t.State = assay.Done
 	} else if err := t.State.UnmarshalText([]byte(r.State)); err != nil || !t.State.Final() {
 		return t, assay.Errorf(assay.ClassUsage,
-			"trial %d: state %.40q is none of done, failed, censored, infeasible and withdrawn", r.ID, r.State)
+			"trial %d: state %.40q is not one of done, failed, censored, infeasible and withdrawn", r.ID, r.State)
 	}
 	if r.Config != nil && p.Config != nil {
 		said, err := json.Marshal(r.Config)

@@ -2,42 +2,55 @@ package study
 
 import "time"
 
-// reserve returns the time kept back for the repeated runs at the end. It changes
-// with every better trial, so what is left can grow as well as shrink.
+// reserve returns the time kept back for the repeated runs at the end. It changes with every better trial, so the
+// rest can grow as well as shrink.
 func (r *racer) reserve() time.Duration {
 	if r.Goal.Several() {
 		return r.frontReserve()
 	}
-	reserve := r.checkReserve() + r.finalReserve()
-	if noise, quiet := r.contest.noise(); r.racing() && r.Check > 0 && !quiet {
-		share := min(raceShare, racePart*100*noise)
-		reserve += time.Duration(share * float64(r.limits.budget().Time))
-	}
-	return reserve
+	return r.checkReserve() + r.finalReserve() + r.raceReserve()
 }
 
-// frontReserve returns the time kept back for the runs at the end: the time of those that the front lacks,
-// within checkShare of the budget.
+// raceReserve returns the time kept back for the race. Time that is too short for one run is kept for none.
+func (r *racer) raceReserve() time.Duration {
+	noise, quiet := r.contest.noise()
+	if !r.racing() || r.Check <= 0 || quiet {
+		return 0
+	}
+	budget := r.limits.budget().Time
+	most := time.Duration(min(raceShare, racePart*100*noise) * float64(budget))
+	if !r.limits.pressed() || !r.thrift.limits(budget) || r.record.spent()+r.thrift.ahead()+most <= budget {
+		return most
+	}
+	best := r.duel.best()
+	most = min(most, r.thrift.rest(budget)-r.checkReserve())
+	if best == nil || !r.thrift.races() || most < r.took.typical(best.Config)+r.took.least() {
+		return 0
+	}
+	return most
+}
+
+// frontReserve returns the time kept back for the runs at the end: the time of the runs that the front lacks, within
+// checkShare of the budget.
 func (r *racer) frontReserve() time.Duration {
 	if r.Check <= 0 {
 		return 0
 	}
-	return min(r.front.unconfirmedTime(), time.Duration(checkShare*float64(r.limits.budget().Time)))
+	return min(r.front.unconfirmedTime(), r.checkTime())
 }
 
-// finalReserve returns the time kept back for the runs on the target class, as checkReserve does. What runs
-// take there is not known yet: the longest of those that lead says it roughly.
+// finalReserve returns the time kept back for the runs on the target class, as checkReserve does. The time of runs
+// there is not known yet: the longest run of the leaders is a rough estimate.
 func (r *racer) finalReserve() time.Duration {
 	if !r.Anywhere || !r.racing() {
 		return 0
 	}
 	need := finalists * (r.final.longestOfFinalists() + r.took.least())
-	return min(need, time.Duration(checkShare*float64(r.limits.budget().Time)))
+	return min(need, r.checkTime())
 }
 
-// checkReserve returns the time kept back for the comparison of the best with the first:
-// what the runs that it lacks will take, as far as that is known, within checkShare of the
-// budget.
+// checkReserve returns the time kept back for the comparison of the best with the first: the expected time of the
+// missing runs, as far as it is known, within CheckShare of the budget.
 func (r *racer) checkReserve() time.Duration {
 	if r.Check <= 0 {
 		return 0
@@ -49,14 +62,14 @@ func (r *racer) checkReserve() time.Duration {
 	if r.Sequential {
 		return r.pairsReserve(best, first)
 	}
-	// A run before these that is cut off at what is left takes as long besides.
+	// A run before these that is cut off at the end of the budget takes as long besides.
 	beside := r.took.least()
 	pair := r.took.typical(best.Config) + r.took.typical(first.Config) + 2*beside
-	most := time.Duration(checkShare * float64(r.limits.budget().Time))
+	most := r.checkTime()
 	need := func(pairs int) time.Duration { return time.Duration(min(pairs, r.Check))*pair + beside }
 	if _, quiet := r.contest.noise(); r.racing() && quiet {
-		// Runs are alike, and none needs to be spared: either there is time for as many as can show a
-		// difference, or one pair says whether the best still works.
+		// Runs are alike, and none needs to be spared: either there is time for as many as can show a difference, or one
+		// pair shows whether the best still works.
 		if need(leastPairs) > most {
 			return min(need(1), most)
 		}

@@ -98,6 +98,9 @@ func TestReserveOfTheRace(t *testing.T) {
 			l := newLoop(&Study{Race: true, Check: tt.check, Budget: Budget{Time: 10_000 * time.Second}})
 			l.judge.remember(ran(1, 1, 100))
 			l.judge.recheck(ran(1, 1, tt.again), true)
+			for i := range int64(manyTried) {
+				l.judge.remember(ran(i+2, float64(i+2), 200))
+			}
 			l.judge.choose()
 			noise := l.judge.field.Noise()
 			if !tt.none && !(noise > 0) {

@@ -17,13 +17,12 @@ type Discard struct {
 	At time.Time
 }
 
-// Restore undoes what Order and Withdraw did to trials that no attempt has begun at. One that waits
-// goes back to where it would be without an order. In place of one that was withdrawn its
-// configuration is proposed next, as a trial with a number of its own, see [assay.Batch.Restores]:
-// that the other was taken back has been heard of, and stays on record.
+// Restore undoes the effect of Order and Withdraw on trials without an attempt. A waiting trial goes back to its
+// place without an order. In place of a withdrawn trial its configuration is proposed next, as a trial with a number
+// of its own, see [assay.Batch.Restores]: the searcher knows of the withdrawal, which stays on record.
 //
-// A trial that is not known is an error of the class not found; one that has begun, or of which
-// nothing is to be undone, is one of the class conflict. Nothing is undone then.
+// A trial that is not known is an error of the class not found; one that has begun, or with nothing to undo, is one
+// of the class conflict. Nothing is undone then.
 func (h *Control) Restore(ctx context.Context, by string, trials ...int64) error {
 	trials = unique(trials)
 	return h.command(ctx, func(ctx context.Context, l *loop, answer func(error)) {
@@ -66,13 +65,13 @@ func (a *asker) restore(ctx context.Context, trials []int64, by string) (given b
 				return false, assay.Errorf(assay.ClassConflict, "trial %d is being withdrawn", id)
 			}
 			if a.priority[id] == 0 {
-				return false, assay.Errorf(assay.ClassConflict, "trial %d waits where it was: nothing is to be undone", id)
+				return false, assay.Errorf(assay.ClassConflict, "trial %d waits at its own place: there is nothing to undo", id)
 			}
 			events = append(events, assay.Event{Ordered: &assay.Order{Trial: id, By: by}})
 			waiting = append(waiting, id)
 		}
 	}
-	giver, ok := assay.As[assay.Giver](a.Searcher)
+	giver, ok := assay.As[assay.Enqueuer](a.Searcher)
 	if len(batch.Configs) > 0 {
 		if !ok {
 			return false, assay.Errorf(assay.ClassUsage, "the search of study %q takes no configurations", a.Name)
@@ -107,8 +106,8 @@ func (a *asker) discard(d Discard) {
 	a.showDiscarded()
 }
 
-// recallDiscards finds out what can be restored by the record: what was withdrawn, in order, and
-// what was restored. The open trials must still have those that were withdrawn.
+// recallDiscards finds the trials that can be restored by the record: the withdrawn ones, in order, and the restored
+// ones. The open trials must still include the withdrawn ones.
 func (a *asker) recallDiscards(all []Discard, restored []int64) {
 	if len(all) == 0 {
 		return
@@ -132,7 +131,7 @@ func (a *asker) recallDiscards(all []Discard, restored []int64) {
 	a.showDiscarded()
 }
 
-// showDiscarded hands what can be restored to the [Control].
+// showDiscarded hands the trials that can be restored to the [Control].
 func (a *asker) showDiscarded() {
 	if a.Control == nil {
 		return

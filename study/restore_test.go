@@ -66,7 +66,7 @@ func TestRestore(t *testing.T) {
 			}
 			before := story(t, mem)
 			for name, ids := range map[string][]int64{
-				"begun": {3, 1}, "waits where it was": {2, last(t, mem)},
+				"begun": {3, 1}, "waits at its own place": {2, last(t, mem)},
 				"no trial": {2, 99},
 			} {
 				class := assay.ClassConflict

@@ -31,12 +31,12 @@ type observed interface {
 	past() (trials []assay.Trial, ok bool)
 	// asSeen returns a running trial as a rule is to see it, and the factor that its value was divided by.
 	asSeen(t assay.Trial) (assay.Trial, float64)
-	// interval returns how often a run is observed whose job says every so often.
+	// interval returns how often a run is observed, for a job with the interval every.
 	interval(every time.Duration) time.Duration
 }
 
-// An outcome is what became of a run. A lost one leaves its proposal open: there is
-// nothing to record, and the next session runs it again.
+// An outcome is the result of a run. A lost one leaves its proposal open: nothing is recorded, and the next session
+// runs it again.
 type outcome struct {
 	trial assay.Trial
 	lost  bool // cut off by the budget with nothing learned, or interrupted
@@ -57,10 +57,10 @@ type launch struct {
 // A leaving is a trial that ends because it was taken back.
 type leaving struct {
 	assay.Withdrawal
-	ended func(error) // says what became of it
+	ended func(error) // reports the outcome of the withdrawal
 }
 
-func newRunner(s *session, seen observed, roll *assay.Roll) *runner {
+func newRunner(s *session, seen observed, roll *assay.ConfigIndex) *runner {
 	return &runner{
 		session: s, seen: seen, tally: tally{roll: roll}, ended: make(chan outcome),
 		cancels: map[int64]context.CancelCauseFunc{}, leaving: map[int64]leaving{},
@@ -110,13 +110,13 @@ func (r *runner) drop(id int64) {
 	r.running = slices.DeleteFunc(r.running, func(r Running) bool { return r.ID == id })
 }
 
-// dropOne forgets one run of a trial, of which another may go on.
+// dropOne forgets one run of a trial; another may be alive.
 func (r *runner) dropOne(id int64) {
 	i := slices.IndexFunc(r.running, func(r Running) bool { return r.ID == id })
 	r.running = slices.Delete(r.running, i, i+1)
 }
 
-// clear forgets all runs: of those that repeat a trial at the end there is one at a time.
+// clear forgets all runs: at the end one repeated run is made at a time.
 func (r *runner) clear() { r.running = r.running[:0] }
 
 // runs reports whether a trial runs for the first time.
@@ -134,7 +134,7 @@ func (r *runner) has(c assay.Config) bool {
 	return slices.ContainsFunc(r.running, func(r Running) bool { return r.Config.Equal(c) })
 }
 
-// withdraw ends a trial that runs. ended is called once with what became of it, after that of an earlier call.
+// withdraw ends a trial that runs. ended is called once with the outcome, after the ended of an earlier call.
 func (r *runner) withdraw(w assay.Withdrawal, ended func(error)) {
 	if before := r.leaving[w.Trial].ended; before != nil { // both callers are answered
 		last := ended
@@ -163,7 +163,7 @@ func (r *runner) left(id int64) (w leaving, ok bool) {
 	return w, ok
 }
 
-// hold closes or opens the gate for further attempts, and tells the Runner if it wants to know.
+// hold closes or opens the gate for further attempts, and informs the Runner if it is a Holder.
 func (r *runner) hold(on bool) {
 	r.gate.set(!on)
 	if h, ok := r.Runner.(Holder); ok {
@@ -184,9 +184,8 @@ func (r *runner) searching() (n int) {
 	return n
 }
 
-// capacity returns how many trials may be in flight at once: Parallel of them,
-// and no more than the Runner has room for, if it says so. Parallel 0 is 1 for a
-// Runner that does not say so.
+// capacity returns how many trials may be in flight at once: Parallel of them, and no more than the room of the
+// Runner, if it reports one. Parallel 0 is 1 for a Runner that does not report its room.
 func (r *runner) capacity() int {
 	c, ok := r.Runner.(assay.Capacitor)
 	switch {
@@ -275,8 +274,8 @@ func (r *runner) wait(until signals) (o outcome, c command, what happening) {
 	return o, c, what
 }
 
-// alsoEnded returns an outcome that is there already, if there is one. In simulated time it depends on the
-// machine which are, and there is none.
+// alsoEnded returns an outcome that has already arrived, if any. It returns none in simulated time, where the set of
+// these depends on the machine.
 func (r *runner) alsoEnded() (o outcome, ok bool) {
 	if r.actors != nil {
 		return o, false

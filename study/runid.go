@@ -2,19 +2,18 @@ package study
 
 import "github.com/assay-run/assay"
 
-// A tally numbers the runs of each configuration in the order of the record: a
-// proposal when it is asked, a check when it has been recorded. A session that
-// resumes the study therefore gives a run the ID that it had before: a Runner that
-// outlives its caller finds the run again, and a recorded table plays the same
-// repetition. The zero value is that of an empty record.
+// A tally numbers the runs of each configuration in the order of the record: a proposal when it is asked, a check
+// when it has been recorded. A resumed session therefore gives a run the same ID: a Runner that outlives its caller
+// finds the run again, and a recorded table plays the same repetition. The zero value is the tally of an empty
+// record.
 type tally struct {
-	roll   *assay.Roll
+	roll   *assay.ConfigIndex
 	runs   []int32       // of a configuration, by its number
-	repeat map[int64]int // of the proposals that are not told yet, by ID
+	repeat map[int64]int // of the open proposals, by ID
 }
 
 // at returns the entry of a configuration in a list by its number, or its zero value.
-func at[T any](list []T, r *assay.Roll, c assay.Config) (v T) {
+func at[T any](list []T, r *assay.ConfigIndex, c assay.Config) (v T) {
 	if r == nil {
 		return v
 	}
@@ -25,7 +24,7 @@ func at[T any](list []T, r *assay.Roll, c assay.Config) (v T) {
 }
 
 // slot returns the entry of a configuration in a list by its number, which it makes if need be.
-func slot[T any](list *[]T, r *assay.Roll, c assay.Config) *T {
+func slot[T any](list *[]T, r *assay.ConfigIndex, c assay.Config) *T {
 	n, _ := r.Number(c)
 	for len(*list) <= n {
 		var none T
@@ -40,7 +39,7 @@ func (t *tally) began(c assay.Config) int {
 		t.repeat = map[int64]int{}
 	}
 	if t.roll == nil {
-		t.roll = &assay.Roll{}
+		t.roll = &assay.ConfigIndex{}
 	}
 	n := slot(&t.runs, t.roll, c)
 	*n++

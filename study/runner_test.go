@@ -38,7 +38,7 @@ func newSleeping(parallel int) (*runner, *sleeper) {
 		Name: "s", Goal: assay.Goal{Metric: "elapsed", Grows: true}, Runner: made, Parallel: parallel,
 		Command: func(c assay.Config) (assay.Job, error) { return assay.Job{Config: c}, nil },
 	})
-	return newRunner(s, unseen{}, &assay.Roll{}), made
+	return newRunner(s, unseen{}, &assay.ConfigIndex{}), made
 }
 
 func (r *runner) launched(ctx context.Context, id int64, x float64) {

@@ -8,16 +8,14 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// Saved estimates the time that early stopping saved, from what was measured alone:
-// no prediction of a rule counts, so a wrong model has saved nothing.
+// Saved estimates the time that early stopping saved, from measurements alone: no prediction of a rule counts, so a
+// wrong model has saved nothing.
 //
-// A stopped run counts if it is known that it could not have been the answer: when it
-// was stopped, its value had reached that of the best trial of all. Runs that were
-// stopped sooner, by a prediction, count nothing, whatever became of the others.
+// A stopped run counts if it could not have been the answer: its value at the stop had reached the value of the best
+// trial of all. Runs that were stopped sooner, by a prediction, count nothing, for any results of the others.
 //
-// What a run would have taken is read from the runs to the end (done or infeasible)
-// that lasted longer than it had: it is the median of theirs, the lower one of an
-// even number. The run saved the difference. If no run lasted longer, it saved nothing.
+// The full time of a stopped run is estimated as the median of the complete runs (done or infeasible) that lasted
+// longer, the lower one of an even number. The run saved the difference. If no run lasted longer, it saved nothing.
 func Saved(trials []assay.Trial) time.Duration {
 	best, ok := assay.Best(trials)
 	if !ok {
@@ -44,12 +42,11 @@ func Saved(trials []assay.Trial) time.Duration {
 	return saved
 }
 
-// Unproven returns how many trials in a row, up to the last one, were stopped on a
-// prediction alone: before they had reached the value of the best trial at their
-// time. None of them says whether the prediction was right, so a long row is a reason
-// to doubt the rule. A run that finishes, or is stopped at the best value or later,
-// ends the row. Failed and withdrawn runs neither end it nor count. Before the first trial that is
-// done there is no best value, and the row is empty.
+// Unproven returns how many trials in a row, up to the last one, were stopped on a prediction alone: before they had
+// reached the value of the best trial at their time. None of them shows whether the prediction was right, so a long
+// row is a reason to doubt the rule. A run that finishes, or is stopped at the best value or later, ends the row.
+// Failed and withdrawn runs neither end it nor count. Before the first trial that is done there is no best value, and
+// the row is empty.
 func Unproven(trials []assay.Trial) int {
 	best, n := math.Inf(1), 0
 	for _, t := range trials {

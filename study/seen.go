@@ -5,12 +5,12 @@ import (
 	"slices"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/race"
+	"github.com/assay-run/assay/internal/race"
 	"github.com/assay-run/assay/stop"
 )
 
-// look takes a run, which was counted, into what a rule sees: the trials of its configuration are seen in
-// a new light, and those of others if the incumbent is another. The mutex is held.
+// look adds a run, which was counted, to the view of a rule: the trials of its configuration change, and others too
+// if the incumbent changes. The mutex is held.
 func (j *judge) look(k known) {
 	f := &j.field
 	least, quiet := j.least, j.quiet
@@ -22,7 +22,7 @@ func (j *judge) look(k known) {
 	j.seen = append(j.seen, f.Believe(j.corrected(k.Trial)))
 }
 
-// review sets what a rule sees of all trials. The mutex is held.
+// review sets the view of a rule for all trials. The mutex is held.
 func (j *judge) review() {
 	j.seen, j.stale = make([]assay.Trial, 0, len(j.history)+1), false
 	for k := range j.known() {
@@ -61,7 +61,7 @@ func (j *judge) asSeen(t assay.Trial) (assay.Trial, float64) {
 	return t, f
 }
 
-// doubt returns the trial that is to be run again before others are compared with it, of those that are not busy.
+// doubt returns the trial to run again before others are compared with it, among trials that are not busy.
 func (c *contest) doubt(busy func(assay.Config) bool) (assay.Trial, bool) {
 	return c.field.Doubt(busy)
 }
@@ -75,7 +75,7 @@ func (c *contest) borneOut(of assay.Config) bool {
 // next returns the trial that the race runs again next.
 func (c *contest) next() (assay.Trial, bool) { return c.answers().Next() }
 
-// rule returns what may end a run of a configuration in the race: nothing of one that is done.
+// rule returns the stopper of a run of a configuration in the race: nil for one that is done.
 func (c *contest) rule(of assay.Config) assay.Stopper {
 	if e, _ := c.answers().Entrant(of); e.Done {
 		return nil
@@ -91,8 +91,8 @@ func (c *contest) noise() (share float64, quiet bool) {
 	return c.field.Noise(), c.field.Quiet()
 }
 
-// answers returns what the answer is chosen from: where runs are made on machines of any class, those on
-// the target class alone.
+// answers returns the field that the answer is chosen from: with runs on machines of any class, only those on the
+// target class.
 func (c *contest) answers() *race.Field {
 	if c.anywhere {
 		return &c.target

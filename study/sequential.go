@@ -8,10 +8,11 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/stats"
+	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/internal/stats"
 )
 
-// quietPairs is how many pairs are made where runs are alike: the least whose spread says that they are.
+// quietPairs is how many pairs are made if runs are alike: the least number whose spread shows that they are.
 const quietPairs = 3
 
 // fewPairs is the least number of pairs that has an interval: where there is no time for them none is made.
@@ -45,8 +46,8 @@ func (r *racer) nextOfPair(best, first *assay.Trial) *assay.Trial {
 	return best
 }
 
-// told reports whether n pairs have told which configuration is better, or that the best is not better by as much as
-// counts: at the looks that are planned, and where runs are alike once that is known.
+// told reports whether n pairs have shown which configuration is better, or that the best is not better by a relevant
+// amount: at the planned looks, and once it is known that runs are alike.
 func (r *racer) told(n int) bool {
 	_, quiet := r.contest.noise()
 	if _, planned := stats.Looks(n); !planned && (!quiet || n != quietPairs) {
@@ -62,9 +63,8 @@ func (r *racer) told(n int) bool {
 	return v.Low > -Little
 }
 
-// affordsPair reports whether there is time for one more pair after n: in what is left of the time budget, and in the
-// share of it that the pairs may have. Where there is no time for the least number that has an interval, there is none
-// for one.
+// affordsPair reports whether there is time for one more pair after n: within the rest of the time budget, and within
+// the share of the pairs. Without time for the least number of pairs that has an interval, there is no time for one.
 func (r *racer) affordsPair(n int, best, first *assay.Trial) bool {
 	budget := r.limits.budget().Time
 	if budget <= 0 {
@@ -73,11 +73,15 @@ func (r *racer) affordsPair(n int, best, first *assay.Trial) bool {
 	pair := r.pairTime(best, first)
 	need := time.Duration(max(1, fewPairs-n)) * pair
 	if left := budget - r.record.spent(); left < need {
-		r.short = fmt.Sprintf("of the time budget %s was left, and %s", said(max(left, 0)), takes(need, n))
+		r.short = fmt.Sprintf("of the time budget %s was left, and %s", report.Duration(max(left, 0)), takes(need, n))
 		return false
 	}
 	if left := r.checkTime() - r.pairs.comparing(); left < need {
-		r.short = fmt.Sprintf("of the time kept for them %s was left, and %s", said(max(left, 0)), takes(need, n))
+		r.short = fmt.Sprintf("of the time kept for them %s was left, and %s", report.Duration(max(left, 0)), takes(need, n))
+		return false
+	}
+	if r.CheckShare == 0 && !r.affords(need) {
+		r.short = fmt.Sprintf("few configurations have run, and %s", takes(need, n))
 		return false
 	}
 	return true
@@ -86,13 +90,10 @@ func (r *racer) affordsPair(n int, best, first *assay.Trial) bool {
 // takes describes the time that the pairs lack.
 func takes(need time.Duration, n int) string {
 	if n < fewPairs-1 {
-		return fmt.Sprintf("the fewest pairs that have an interval take %s", said(need))
+		return fmt.Sprintf("the least number of pairs with an interval takes %s", report.Duration(need))
 	}
-	return fmt.Sprintf("a pair takes %s", said(need))
+	return fmt.Sprintf("a pair takes %s", report.Duration(need))
 }
-
-// said writes a duration in a message.
-func said(d time.Duration) string { return fmt.Sprintf("%.3g s", d.Seconds()) }
 
 // pairTime returns how long a pair of runs is likely to take.
 func (r *racer) pairTime(best, first *assay.Trial) time.Duration {
@@ -108,11 +109,14 @@ func (r *racer) checkTime() time.Duration {
 	return time.Duration(share * float64(r.limits.budget().Time))
 }
 
-// pairsReserve returns the time kept back for the pairs of a Sequential study: that of as many as are likely to tell a
-// difference like the one so far, within checkTime. Pairs that there is no time for keep nothing back: it is better
-// spent on the search.
+// pairsReserve returns the time kept back for the pairs of a Sequential study: the time of as many as are likely to
+// show a difference like the one so far, within checkTime. If the pairs do not fit, nothing is kept back: the time is
+// better spent on the search.
 func (r *racer) pairsReserve(best, first *assay.Trial) time.Duration {
 	pair, most := r.pairTime(best, first), r.checkTime()
+	if r.CheckShare == 0 && r.limits.pressed() {
+		most = min(most, r.thrift.rest(r.limits.budget().Time))
+	}
 	noise, quiet := r.contest.noise()
 	if most < fewPairs*pair {
 		return 0

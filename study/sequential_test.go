@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/assay-run/assay/stats"
+	"github.com/assay-run/assay/internal/stats"
 )
 
 // paired are reruns whose pairs say what of says of their number.
@@ -113,7 +113,8 @@ func TestPairsHaveAShare(t *testing.T) {
 		kept   time.Duration
 	}{
 		{100 * time.Second, 0, 2, "of the time kept for them 4 s was left, and a pair takes 10 s", 20 * time.Second},
-		{90 * time.Second, 0, 0, "of the time kept for them 18 s was left, and the fewest pairs that have an interval take " +
+		{90 * time.Second, 0, 0, "of the time kept for them 18 s was left, and " +
+			"the least number of pairs with an interval takes " +
 			"20 s", 0},
 		{100 * time.Second, 0.5, 6, "of the time kept for them 2 s was left, and a pair takes 10 s", 50 * time.Second},
 		{10000 * time.Second, 0, 30, "", 2000 * time.Second},

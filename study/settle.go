@@ -8,8 +8,8 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// settle takes the outcome of a run, and those of others that have ended meanwhile: the more trials run
-// side by side, the more share one append and one Ask for what takes their place.
+// settle takes the outcome of a run, and of others that have ended meanwhile: the more trials run side by side, the
+// more share one append and one Ask for their successors.
 func (l *loop) settle(ctx context.Context, o outcome) error {
 	var over []assay.Trial
 	for more := true; more; o, more = l.run.alsoEnded() {
@@ -29,10 +29,10 @@ func (l *loop) settle(ctx context.Context, o outcome) error {
 	return l.tell(ctx, over)
 }
 
-// settleOther takes the outcome of a run of which the searcher hears nothing.
+// settleOther takes the outcome of a run that the searcher does not get.
 func (l *loop) settleOther(ctx context.Context, o outcome) error {
 	if detached(ctx) {
-		return nil // what it comes to is for the next session to see
+		return nil // the next session takes its result
 	}
 	if o.again {
 		return l.settleAgain(ctx, o)
@@ -49,8 +49,8 @@ func (l *loop) settleOther(ctx context.Context, o outcome) error {
 	return o.err
 }
 
-// settleAgain records a run that was made again. One that the end of the budget cut off is
-// forgotten: it says less than the runs that there are.
+// settleAgain records a repeated run. A run that the end of the budget cut off is dropped: it has less information
+// than the existing runs.
 func (l *loop) settleAgain(ctx context.Context, o outcome) error {
 	redoes := l.race.redoes(o.trial.ID)
 	if o.lost || o.err != nil || o.trial.State == assay.Censored && !o.trial.Stopped() {
@@ -117,9 +117,9 @@ func (l *loop) again(ctx context.Context, t assay.Trial, left time.Duration, sto
 	}
 }
 
-// tell records trials that have ended and tells the searcher. What cannot be recorded is in the Result all
-// the same, but the searcher does not hear of it: it must not know more than the record. All are in the
-// history before the searcher hears of the first, as they are when the record is read.
+// tell records trials that have ended and passes them to the searcher. A trial that cannot be recorded is in the
+// Result all the same, but the searcher does not get it: it must not know more than the record. All are in the
+// history before the searcher gets the first, as when the record is read.
 func (l *loop) tell(ctx context.Context, over []assay.Trial) error {
 	if len(over) == 0 {
 		return nil

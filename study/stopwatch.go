@@ -13,11 +13,11 @@ type stopwatch struct {
 	clock assay.Clock
 
 	mu     sync.Mutex
-	before time.Duration // what had been spent when it was started last
+	before time.Duration // spent at its last start
 	began  time.Time     // when that was; zero while it stands
 }
 
-// read takes in what the record says was spent, while it stands.
+// read sets the time spent on record, while the stopwatch stands.
 func (w *stopwatch) read(spent time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -40,7 +40,7 @@ func (w *stopwatch) halt() {
 	w.before, w.began = w.spent(), time.Time{}
 }
 
-// now returns the time, and what of the study's was spent.
+// now returns the time, and the time that the study has spent.
 func (w *stopwatch) now() (time.Time, time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/block"
-	"github.com/assay-run/assay/internal/replay"
+	"github.com/assay-run/assay/internal/workereffect"
+	"github.com/assay-run/assay/search"
 )
 
 // Errors that end a run of a study.
@@ -18,33 +18,34 @@ var (
 	ErrInterrupted = errors.New("interrupted")
 )
 
-// Budget says when a study ends. A zero field sets no limit. With several limits,
-// the first that is reached ends the study.
+// Budget defines when a study ends. A zero field sets no limit. With several limits, the first that is reached ends
+// the study.
 type Budget struct {
-	// Time is wall-clock time over all sessions, own overhead included. A run that is under way when it is spent is ended.
-	// If Check asks for repeated runs, the search ends earlier by what they will take, at most a fifth of Time.
+	// Time is wall-clock time over all sessions, including the overhead. A run that is under way at its end is ended. If
+	// Check asks for repeated runs, the search ends earlier by their expected time, at most a fifth of Time.
 	Time time.Duration
 	// Trials counts trials in a final state. Those that were withdrawn do not count, nor do repeated runs.
 	Trials int
-	// CPUHours is the sum of the metric [assay.CPUHours] over all attempts that are booked, those too that were lost or
-	// stopped. Nothing is begun when it is spent; what goes on comes to its end. If Check asks for repeated
-	// runs, the search ends when four fifths are spent.
+	// CPUHours is the sum of the metric [assay.CPUHours] over all booked attempts, also lost or stopped ones. Nothing is
+	// begun when it is spent; runs that are alive are completed. If Check asks for repeated runs, the search ends when
+	// four fifths are spent.
 	CPUHours float64
 	// Target is a value of the metric, in its own unit and sign, that is good
 	// enough; nil for none. Trials that are in flight when it is met end first.
 	Target *float64
 }
 
-// A Study says what to run, how to search and where to keep the trials.
-// The zero value of an optional field means its documented default.
+// A Study defines the runs, the search and the store of the trials. The zero value of an optional field means its
+// documented default.
 //
-// Run uses the fields as they are and sets none of them. The caller leaves them alone until Run has returned. What is
-// shared with other studies must be safe for concurrent use: a Runner, Store and Stopper are, a Searcher is not.
+// Run uses the fields as they are and sets none of them. The caller must not change them until Run has returned. A
+// value that is shared with other studies must be safe for concurrent use: a Runner, Store and Stopper are, a
+// Searcher is not.
 type Study struct {
 	Name  string
 	Space *assay.Space
 	Goal  assay.Goal
-	// Command returns the run of a configuration. The loop names it (Job.ID) and lowers its Limit to what is left of the
+	// Command returns the run of a configuration. The loop names it (Job.ID) and lowers its Limit to the rest of the
 	// time budget. It is called from the goroutine of each trial, so from several at once if Parallel is above 1. Its
 	// error ends the study: a configuration that cannot be turned into a run is a flaw of the definition, not of the
 	// trial.
@@ -54,26 +55,26 @@ type Study struct {
 	Store    assay.Store // the study exists there; see assay.Store.Create
 	Budget   Budget
 
-	Stopper  assay.Stopper // optional; nil never stops a run
-	Ender    assay.Ender   // optional; nil never ends the study
-	Clock    assay.Clock   // optional; nil is the machine's
-	Parallel int           // trials in flight; 0 means 1
-	Retries  int           // more attempts at a run whose outcome is unknown; 0 means 2, negative none
-	Hopeless int           // the first trials of a session that may all fail for one reason; 0 means all
-	Check    int           // pairs of repeated runs at the end; 0 means none, and no race
-	// Sequential has the pairs end as soon as they tell, at the looks of [stats.CompareAtLook], within CheckShare of the
-	// time budget. Check is then the most of them.
+	Stopper      assay.Stopper      // optional; nil never stops a run
+	StudyStopper assay.StudyStopper // optional; nil never ends the study
+	Clock        assay.Clock        // optional; nil is the machine's
+	Parallel     int                // trials in flight; 0 means 1
+	Retries      int                // more attempts at a run whose outcome is unknown; 0 means 2, negative none
+	Hopeless     int                // the first trials of a session that may all fail for one reason; 0 means all
+	Check        int                // pairs of repeated runs at the end; 0 means none, and no race
+	// Sequential ends the pairs as soon as they show a difference, at the looks of [stats.CompareAtLook], within
+	// CheckShare of the time budget. Check is then the most of them.
 	Sequential bool
-	CheckShare float64 // of the time budget, that the pairs of a Sequential study may take; 0 means 0.2
+	CheckShare float64 // of the time budget, the most that is kept back for the runs at the end; 0 means 0.2
 	Race       bool    // one run is not taken for the truth; see Race in the package comment
-	// Anywhere says that runs are made on machines of any class, by a Runner that is a [Placer]. What is
-	// recommended has then run on machines of the class Class: the five that lead are run again there when
-	// the search has ended. It has an effect with Race alone.
+	// Anywhere allows runs on machines of any class, by a Runner that is a [Placer]. The recommended configuration has
+	// then run on machines of the class Class: the five that lead are run again there at the end of the search. It has
+	// an effect with Race alone.
 	Anywhere bool
-	// Class is the class of machines that the answer is for; "" means that of the first trial that ends.
+	// Class is the class of machines that the answer is for; "" means the class of the first trial that ends.
 	Class string
-	// Finest is the shortest interval in which runs are observed that are shorter than what Command expects: a run is
-	// observed forty times in the time of the best one, if that is more often than its job says. 0 means as the job says.
+	// Finest is the shortest interval of observations: a run is observed forty times in the time of the best one, if
+	// that is more often than its job requests. 0 means the interval of the job.
 	Finest time.Duration
 	Drain  <-chan struct{}    // optional; once closed no trial is started, and those in flight end by themselves
 	Cuts   func() []assay.Cut // optional; every cut of the searcher so far, in order, for the record
@@ -90,7 +91,7 @@ type Study struct {
 	journal *Journal // see Journal
 }
 
-// racing reports whether one run is not taken for the truth. The front of several objectives has a way of its own.
+// racing reports whether a single run does not decide. The front of several objectives has its own repeats.
 func (s *Study) racing() bool { return s.Race && !s.Goal.Several() }
 
 // Progress is a view of a study in which something changed. The slices are the loop's own: they are valid until Notify
@@ -98,11 +99,11 @@ func (s *Study) racing() bool { return s.Race && !s.Goal.Several() }
 type Progress struct {
 	Trials  []assay.Trial // in a final state, in the order they ended
 	Running []Running
-	Best    *assay.Trial // nil while there is none
+	Best    *assay.Trial // nil without one
 	Spent   time.Duration
 	Checks  int  // runs that compare the best with the first, which have ended
 	Races   int  // runs that find out which is best, likewise
-	Replay  bool // the trials are those of an earlier session
+	Replay  bool // the trials are from an earlier session
 }
 
 // Running is a trial in flight.
@@ -112,41 +113,41 @@ type Running struct {
 	Again bool // it has ended before, and is run again
 }
 
-// Result is the answer of a study. The caller owns it. With an error of Run it
-// holds what is known, trials that could not be recorded included.
+// Result is the answer of a study. The caller owns it. With an error of Run it holds the results so far, including
+// trials that could not be recorded.
 type Result struct {
 	Best  assay.Trial // meaningful if Found
 	Found bool        // whether a trial ran to the end within the limits
-	// Front are the trials that no other one beats, of a goal with several objectives, in order of the first
-	// of them. Best is then the one that is balanced: see [Balanced].
+	// Front is the Pareto front of a goal with several objectives, in order of the first. Best is then the balanced
+	// trial: see [Balanced].
 	Front    []FrontTrial
 	First    assay.Trial   // the trial of the first proposal, which Best is compared with
 	Trials   []assay.Trial // in a final state, in the order they ended
 	Checks   []assay.Trial // repeated runs that compare Best with First, in the order they ended
 	Races    []assay.Trial // repeated runs that find out which is best, likewise
-	Runs     int           // of Best that came to an end; Best.Value is their median
-	Refuted  []Refuted     // what failed when it was run again, in the order in which it was first run
+	Runs     int           // complete ones of Best; Best.Value is their median
+	Refuted  []Refuted     // failed in a repeated run, in the order of their first runs
 	Short    string        // why there are fewer Checks than were wanted, or ""
 	Spent    time.Duration // of the time budget, over all sessions
 	Overhead time.Duration // of this session: searching, modelling and recording, in real time
 	EndedBy  string        // see assay.End; "detached" if the session let go of its runs
 	Why      string        // why no more is to be gained, if EndedBy is "gain"
 	Replayed int           // trials of earlier sessions
-	// Lost is what attempts cost, over all sessions, that were made elsewhere and do not count.
+	// Lost is the cost, over all sessions, of attempts that were made elsewhere and do not count.
 	Lost time.Duration
-	// CPUHours is what all attempts took of their processors, where they were measured: see [Budget.CPUHours].
+	// CPUHours are the processor hours of all attempts that measured them: see [Budget.CPUHours].
 	CPUHours float64
 	// Queued is how long the jobs of all attempts waited in the queue of a batch system, and Ran how long those
 	// jobs ran, each of them summed over jobs that have ended, whether they count or not. Both are parts of
 	// the life of a job, of which several go on at once: their sum may be more than Spent.
 	Queued, Ran time.Duration
-	// Workers is what the runs say of those that made them, as far as the record names them.
-	Workers []block.Effect
+	// Workers are the effects of the workers, as far as the record names them.
+	Workers []workereffect.Effect
 }
 
 // actors is implemented by simulated clocks, which advance when no actor runs. The actors are the loop and each trial
-// in flight. A trial that ends hands its place to the loop together with its outcome, so that no moment is seen in
-// which nobody runs though the loop has work to do. See table.SimClock.
+// in flight. A trial that ends hands its place to the loop together with its outcome, so that the clock never sees a
+// moment without an actor while the loop has work to do. See table.SimClock.
 type actors interface {
 	Enter()
 	Leave()
@@ -158,8 +159,8 @@ type realClock struct{}
 func (realClock) Now() time.Time { return time.Now() }
 
 // Run resumes the study from its events, then runs trials until the budget is spent, the target is met, the search is
-// done, Drain is closed or ctx is done, or until nothing is to be hoped for: see Hopeless. A Study value is run once:
-// its searcher has been told what the record says.
+// done, Drain is closed or ctx is done, or until the first trials all failed alike: see Hopeless. A Study value is
+// run once: its searcher has the content of the record.
 //
 // A trial that fails is not an error. The errors are:
 //
@@ -172,11 +173,11 @@ func (realClock) Now() time.Time { return time.Now() }
 //   - a *[ReplayError], if the searcher does not repeat its proposals. Nothing has
 //     been run or written then.
 //   - one that matches [assay.ErrConflict], if another session has written to the
-//     record. At most one of two sessions goes on, and the record is that of one.
+//     record. At most one of two sessions goes on, and the record has only its runs.
 //   - one that matches [assay.ErrSetup], if no configuration can be run.
-//   - that of Command, of the Searcher, or of the Store once Patience is at its end.
+//   - the error of Command, of the Searcher, or of the Store once Patience is at its end.
 //
-// With every error the Result holds what was measured, recorded or not.
+// With every error the Result holds all measurements, recorded or not.
 func (s *Study) Run(ctx context.Context) (Result, error) {
 	l := newLoop(s)
 	l.enter()
@@ -202,8 +203,8 @@ func (s *Study) Run(ctx context.Context) (Result, error) {
 	if ctx.Err() != nil {
 		l.control.end("interrupt")
 	}
-	// The end is worth a record even when the context that ended it is done. An
-	// error that was there before says more than one of this append.
+	// The end is recorded even when the context that ended it is done. An earlier error is more informative than the
+	// error of this append.
 	if e := l.end(ctx); err == nil {
 		err = e
 	}
@@ -236,6 +237,6 @@ func (l *loop) settleBest(ctx context.Context) (err error) {
 	return err
 }
 
-// A ReplayError says where a searcher departs from the proposals on record,
-// because its algorithm, its options or its seed changed.
-type ReplayError = replay.Error
+// A ReplayError reports where a searcher departs from the proposals on record, because its algorithm, its options or
+// its seed changed.
+type ReplayError = search.Error

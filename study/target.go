@@ -3,9 +3,9 @@ package study
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/report"
 )
 
 // place has further runs begin on the target class alone, or anywhere.
@@ -21,9 +21,9 @@ func (r *racer) place(onTarget bool) {
 	p.Place(class)
 }
 
-// settleOnTarget runs five of the leading configurations again on the target class, if runs were made on
-// machines of any class: what is the best of all may not be on those that the answer is for. The runs are made one
-// at a time, as those of the race. What is on record of an earlier session counts.
+// settleOnTarget runs five of the leading configurations again on the target class, if runs were made on machines of
+// any class: the best of all may not be the best on the target class. The runs are made one at a time, as in the
+// race. Runs on record from an earlier session count.
 func (r *racer) settleOnTarget(ctx context.Context) error {
 	if !r.Anywhere || !r.racing() {
 		return nil
@@ -36,8 +36,8 @@ func (r *racer) settleOnTarget(ctx context.Context) error {
 		}
 		left := r.limits.budget().Time - r.record.spent()
 		if r.limits.budget().Time > 0 && left < next.Measurement.Elapsed {
-			r.short = fmt.Sprintf("of the time budget %v was left, less than a run on the class %s takes",
-				max(left, 0).Round(time.Millisecond), r.final.targetClass())
+			r.short = fmt.Sprintf("of the time budget %s was left, less than a run on the class %s takes",
+				report.Duration(max(left, 0)), r.final.targetClass())
 			return nil
 		}
 		o := r.runs.again(ctx, next, max(left, 0), nil)

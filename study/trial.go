@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/report"
 )
 
-// defaultRetries is how many more attempts there are at a run whose outcome is
-// unknown, unless the study says so.
+// defaultRetries is the default number of further attempts at a run whose outcome is unknown.
 const defaultRetries = 2
 
 // errSpent is the cause of the context of a run that waits or goes on when the study's time is spent.
@@ -23,11 +23,10 @@ var errSpent = fmt.Errorf("the study's time budget was spent: %w", assay.ErrLimi
 
 // trial runs one proposal to its final state.
 //
-// It runs in a goroutine of its own if trials run side by side. It reads the fields
-// of the study that do not change, and the history by seen.
+// It runs in a goroutine of its own if trials run side by side. It reads the fields of the study that do not change,
+// and the history by seen.
 //
-// Each attempt has the whole limit: a retry may overrun the budget by what the attempt
-// before it took.
+// Each attempt has the whole limit: a retry may overrun the budget by the time of the attempt before it.
 //
 // cancel ends ctx; the observer calls it.
 func (r *runner) trial(ctx context.Context, cancel context.CancelCauseFunc, n launch) outcome {
@@ -72,26 +71,25 @@ func (r *runner) trial(ctx context.Context, cancel context.CancelCauseFunc, n la
 	return verdict(ctx, r.Goal, t, job.Limit, cut, err)
 }
 
-// observations is how often a run is observed in the time of the best one, so that a run
-// is stopped little after it has come to the value at which it is to be.
+// observations is how often a run is observed in the time of the best one, so that a run is stopped soon after it
+// reaches the value of its stop.
 const observations = 40
 
-// unknown reports whether an error of a Runner leaves open what became of the
-// run, so that another attempt may tell. A run that was cancelled or that reached
-// its limit has told all that it will.
+// unknown reports whether an error of a Runner leaves the outcome of the run open, so that another attempt may find
+// it. A run that was cancelled or that reached its limit has its outcome.
 func unknown(ctx context.Context, err error) bool {
 	return err != nil && ctx.Err() == nil && !errors.Is(err, assay.ErrLimit) && !hopeless(err)
 }
 
-// hopeless reports whether every attempt will end in the same error: the program is
-// not there or may not be run, what a run needs cannot be set up, or there was no time for it.
+// hopeless reports whether every attempt will end in the same error: the program does not exist or may not be run,
+// its requirements cannot be set up, or there was no time for it.
 func hopeless(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, assay.ErrSetup) ||
 		errors.Is(err, assay.ErrUnbegun)
 }
 
-// exhausted reports whether an error of a Runner says that the machine lacks something which is
-// no property of the configuration: descriptors, processes or memory.
+// exhausted reports whether an error of a Runner means that the machine lacks a resource that does not depend on the
+// configuration: descriptors, processes or memory.
 func exhausted(err error) bool {
 	for _, e := range []error{
 		syscall.EMFILE, syscall.ENFILE, syscall.EAGAIN, syscall.ENOMEM, syscall.ENOSPC, syscall.EDQUOT,
@@ -103,17 +101,16 @@ func exhausted(err error) bool {
 	return false
 }
 
-// observer returns the callback that asks stopper about the running trial t and
-// cancels its run, or nil if nothing can stop it: without a stopper, or if the
-// metric may fall again, so that the value so far says nothing about the final one.
+// observer returns the callback that asks stopper about the running trial t and cancels its run, or nil if nothing
+// can stop it: without a stopper, or if the metric may fall again, so that the value so far does not predict the
+// final one.
 //
-// The Runner calls it, from one goroutine at a time. The first decision to stop is
-// the one that counts, and the first one of an audit goes to audit. A measurement
-// without the metric is passed over.
+// The Runner calls it, from one goroutine at a time. The first decision to stop is the one that counts, and the first
+// one of an audit goes to audit. It skips a measurement without the metric.
 func (r *runner) observer(stopper assay.Stopper, t assay.Trial, cancel context.CancelCauseFunc,
 	audit **assay.Decision,
 ) func(assay.Measurement) {
-	f, follows := stopper.(assay.Follower)
+	f, follows := stopper.(assay.CurveStopper)
 	follows = follows && f.Follows()
 	if stopper == nil || !r.Goal.Grows && !follows {
 		return nil
@@ -152,13 +149,12 @@ type stopError struct{ assay.Decision }
 func (e *stopError) Error() string        { return ErrStopped.Error() + ": " + e.Reason }
 func (e *stopError) Is(target error) bool { return target == ErrStopped }
 
-// verdict turns what the Runner returned into the trial's final state; see the table
-// in the package comment. cut says that the limit was that of the time budget.
+// verdict turns the Runner's result into the trial's final state; see the table in the package comment. cut is true
+// if the limit was the time budget.
 //
-// The order of the cases matters. A stop is looked for first, since it cancels the
-// context: it would pass for an interruption. A limit comes before the exit code,
-// which is that of the signal which ended the run. A failure beside the program comes
-// before what the program did: that says nothing then.
+// The order of the cases matters. A stop is looked for first, since it cancels the context: it would pass for an
+// interruption. A limit comes before the exit code, which is the code of the signal that ended the run. A failure
+// beside the program comes before the program's own result, which then means nothing.
 func verdict(ctx context.Context, goal assay.Goal, t assay.Trial, limit time.Duration, cut bool, err error) outcome {
 	m := t.Measurement
 	if errors.Is(err, errSpent) {
@@ -180,7 +176,7 @@ func verdict(ctx context.Context, goal assay.Goal, t assay.Trial, limit time.Dur
 	case m.Failure != nil && (err == nil || errors.Is(err, assay.ErrLimit)):
 		t = failed(t, m.Failure.Reason)
 	case errors.Is(err, assay.ErrLimit):
-		t.Reason = fmt.Sprintf("time limit of %v reached", cmp.Or(limit, m.Elapsed.Round(time.Millisecond)))
+		t.Reason = "time limit of " + report.Duration(cmp.Or(limit, m.Elapsed)) + " reached"
 		if cut {
 			t.Reason = "the study's time budget was spent"
 		}
@@ -199,7 +195,7 @@ func verdict(ctx context.Context, goal assay.Goal, t assay.Trial, limit time.Dur
 	case exhausted(err):
 		return outcome{trial: t, err: assay.WithHint(
 			assay.Errorf(assay.ClassUnavailable, "trial %d could not be run: %w", t.ID, err),
-			"ulimit -a shows what there is; the trial runs when the study goes on")}
+			"ulimit -a shows the limits; the trial runs when the study is resumed")}
 	case err != nil && hopeless(err):
 		t = failed(t, err.Error())
 	case err != nil:
@@ -213,7 +209,7 @@ func verdict(ctx context.Context, goal assay.Goal, t assay.Trial, limit time.Dur
 		if broken, err := goal.Broken(m); err != nil {
 			t = failed(t, err.Error())
 		} else if broken != "" {
-			t.State, t.Reason = assay.Infeasible, "breaks "+strings.Join(goal.AllBroken(m), ", ")
+			t.State, t.Reason = assay.Infeasible, breaks(goal, m)
 		} else if below := goal.Beneath(t.Config); below != "" {
 			t.State, t.Reason = assay.Infeasible, below
 		} else if t.Decision != nil {
@@ -221,6 +217,15 @@ func verdict(ctx context.Context, goal assay.Goal, t assay.Trial, limit time.Dur
 		}
 	}
 	return outcome{trial: t}
+}
+
+// breaks returns the reason of a trial that breaks limits. The text is for people: it is stored, and never read back.
+func breaks(goal assay.Goal, m assay.Measurement) string {
+	var texts []string
+	for _, b := range goal.AllBroken(m.Metric) {
+		texts = append(texts, b.Text)
+	}
+	return "breaks " + strings.Join(texts, ", ")
 }
 
 // failed returns t as a failed trial. Its measurement stays, for people to read, with the

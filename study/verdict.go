@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/stats"
+	"github.com/assay-run/assay/internal/stats"
 )
 
 // Little is the share below which a gain counts for nothing: two configurations that differ by less are as good as one
@@ -14,8 +14,8 @@ const Little = 0.01
 // A Verdict compares the best configuration of a study with the first one.
 type Verdict struct {
 	stats.Comparison // of the metric as people read it: Change is (best - first) / |first|
-	// Pairs is the number of pairs of runs that were made for the comparison. With 0 of them Change is that of the two
-	// medians, and nothing more is known.
+	// Pairs is the number of pairs of runs that were made for the comparison. With 0 of them Change is the change of the
+	// two medians, and nothing more is known.
 	Pairs int
 }
 
@@ -48,8 +48,8 @@ func (r *Result) Verdict(g assay.Goal) (v Verdict, ok bool) {
 	return v, true
 }
 
-// FirstMeasured returns the median of all runs of the first configuration that came to their ends, as people read it, and
-// their number.
+// FirstMeasured returns the median of all complete runs of the first configuration, as people read it, and their
+// number.
 func (r *Result) FirstMeasured(g assay.Goal) (value float64, runs int) {
 	values := []float64{}
 	for _, t := range r.RunsOf(r.First.Config) {
@@ -75,7 +75,7 @@ func (r *Result) RunsOf(c assay.Config) (runs []assay.Trial) {
 	return runs
 }
 
-// pairs returns the values of the pairs of runs in which both came to their ends.
+// pairs returns the values of the pairs of runs in which both are complete.
 func (r *Result) pairs(g assay.Goal) (first, best []float64) {
 	var of [2][]assay.Trial
 	for _, c := range r.Checks {
@@ -96,7 +96,7 @@ func (r *Result) pairs(g assay.Goal) (first, best []float64) {
 
 // repeats are values by configuration.
 type repeats struct {
-	roll   assay.Roll
+	roll   assay.ConfigIndex
 	values [][]float64
 }
 

@@ -31,6 +31,17 @@ type rows struct {
 	places []int
 }
 
+// metric returns the metrics of a line.
+func (r rows) metric(k int) func(name string) (float64, bool) {
+	return func(name string) (float64, bool) {
+		all := r.Metrics[name]
+		if all == nil || math.IsNaN(all[k]) {
+			return 0, false
+		}
+		return all[k], true
+	}
+}
+
 // list returns a column of rows.
 func list[T any](r rows, of func(l *assay.Line) T) []T {
 	out := make([]T, len(r.places))
@@ -59,7 +70,12 @@ var fields = []struct {
 		c.Elapsed = list(r, func(l *assay.Line) float64 { return l.Elapsed.Seconds() })
 	}},
 	{"spent", func(c *Columns, r rows) { c.Spent = list(r, func(l *assay.Line) float64 { return l.Spent }) }},
-	{"reason", func(c *Columns, r rows) { c.Reason = list(r, func(l *assay.Line) string { return l.Reason }) }},
+	{"reason", func(c *Columns, r rows) {
+		c.Reason = make([]string, len(r.places))
+		for i, k := range r.places {
+			c.Reason[i] = reason(r.Goal, r.Lines[k].State, r.Lines[k].Reason, r.metric(k))
+		}
+	}},
 	{"started", func(c *Columns, r rows) { c.Started = list(r, func(l *assay.Line) int64 { return l.Started }) }},
 	{"ended", func(c *Columns, r rows) { c.Ended = list(r, ended) }},
 	{"worker", func(c *Columns, r rows) {

@@ -10,9 +10,9 @@ import (
 type Trial struct {
 	ID     int64          `json:"id"`
 	Config map[string]any `json:"config" doc:"the values of the parameters by their names"`
-	// State is that of the record: [assay.State].
+	// State is the state in the record: [assay.State].
 	State    string             `json:"state" enum:"running,done,censored,failed,infeasible,withdrawn"`
-	Value    *float64           `json:"value" doc:"of the metric: a bound of a censored trial; null if there is none"`
+	Value    *float64           `json:"value" doc:"of the metric: a bound of a censored trial; null without a value"`
 	Metrics  map[string]float64 `json:"metrics"`
 	Reason   string             `json:"reason"`
 	Step     string             `json:"step,omitempty" doc:"where it failed"`
@@ -39,7 +39,7 @@ type Verdict struct {
 func NewTrial(params []assay.Param, g assay.Goal, t assay.Trial) Trial {
 	v := Trial{
 		ID: t.ID, Config: Config(params, t.Config), State: t.State.String(), Metrics: map[string]float64{},
-		Reason: t.Reason, Curve: t.Measurement.Curve, Attempts: t.Attempts,
+		Reason: Reason(g, t), Curve: t.Measurement.Curve, Attempts: t.Attempts,
 		Elapsed: t.Measurement.Elapsed.Seconds(), Started: t.Started,
 	}
 	if f := t.Measurement.Failure; f != nil {

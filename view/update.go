@@ -2,8 +2,8 @@ package view
 
 import "time"
 
-// An Update is what has changed of a study since the one before: rows as they are now. A client that takes in all of
-// them has what [Columns] have, and need not know what an event means.
+// An Update holds the changes of a study since the one before: rows as they are now. A client that
+// applies all of them has the data of [Columns], and need not know what an event means.
 type Update struct {
 	Events int64     `json:"events" doc:"how many there are on record"`
 	At     time.Time `json:"at" doc:"of the last of them"`

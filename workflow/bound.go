@@ -1,6 +1,6 @@
 package workflow
 
-// Bound holds lower bounds of the makespan on a number of slots, whatever the schedule.
+// Bound holds lower bounds of the makespan on a number of slots, for every schedule.
 type Bound struct {
 	Path Seconds // the critical path: the longest chain of tasks
 	Area Seconds // all run times together, divided by the slots

@@ -9,14 +9,14 @@ import (
 // A Pos is a place in an input file. The zero value is no place.
 type Pos struct{ Line, Column int32 }
 
-// An InputError is what is wrong with a workflow's input, and where.
+// An InputError describes an error in a workflow's input, and its place.
 type InputError struct {
-	File string // "" if there is none
+	File string // "" without a file
 	Pos
-	Msg string
+	Msg string // without the place
 }
 
-// Error returns "file:line:column: message", without what is not known.
+// Error returns "file:line:column: message", without the parts that are not known.
 func (e *InputError) Error() string {
 	at := ""
 	if e.File != "" {
@@ -34,15 +34,15 @@ func (e *InputError) Error() string {
 	return at + " " + e.Msg
 }
 
-// A Builder collects the tasks, files and dependencies of a workflow, in any
-// order and by name, and remembers where each was said, so that what does not
-// fit together is reported there. The zero value is ready to use.
+// A Builder collects the tasks, files and dependencies of a workflow, in any order and by name. It
+// remembers where each was defined, so that contradictions are reported there. The zero value is ready
+// to use.
 type Builder struct {
-	Name, System, Format string
-	File                 string  // the input's name, for messages
-	Makespan             Seconds // recorded; 0 if none
-	Machines             []Machine
-	Lost                 []Lost // attempts that failed
+	Name, System, Format string    // see Workflow
+	File                 string    // the input's name, for messages
+	Makespan             Seconds   // recorded; 0 if none
+	Machines             []Machine // in the order of the input
+	Lost                 []Lost    // attempts that failed
 
 	// Aliases lets dependencies name tasks by their Task name too, where no
 	// task has that ID and one task only has that name (WfFormat before 1.5).
@@ -53,7 +53,7 @@ type Builder struct {
 	first []Pos   // where the name was first mentioned
 	task  []int32 // index of the task with that ID, or -1
 	alias []int32 // index of the task with that name, -1 for none, -2 for several
-	tasks []Task
+	tasks []Task  // in the order of their definitions
 	// by index of task, like tasks
 	where []Pos // of tasks
 	// Edges by number of name until Build, which replaces them by indices of tasks: Build is called
@@ -62,16 +62,15 @@ type Builder struct {
 
 	// Invariant: file has an entry for each name in files.
 	files names
-	file  []File
-	// Pairs of a task and a file, in the order in which they were said; repeated ones are dropped
-	// by Build.
+	file  []File // with its size
+	// Pairs of a task and a file, in the order of the calls; Build drops repeated ones.
 	inTask, inFile   []int32
-	outTask, outFile []int32
+	outTask, outFile []int32 // pairs for outputs
 	// see Intern
 	kinds map[string]string
 	// index in Machines by name
 	machine  map[string]int32
-	warnings []string
+	warnings []string // see Workflow
 }
 
 // Task adds a task and returns its index. The task's ID must be new. Run is NaN
@@ -120,7 +119,7 @@ func (b *Builder) At(i int) *Task { return &b.tasks[i] }
 // Len returns the number of tasks so far.
 func (b *Builder) Len() int { return len(b.tasks) }
 
-// Edge says that task to waits for task from. Either may be defined later.
+// Edge makes task to wait for task from. Either may be defined later.
 func (b *Builder) Edge(from, to string, pos Pos) {
 	b.EdgeRef(b.Ref([]byte(from), pos), b.Ref([]byte(to), pos))
 }
@@ -130,12 +129,12 @@ func (b *Builder) SetFile(id string, size Bytes) {
 	b.SetSize(b.FileRef([]byte(id)), size)
 }
 
-// Input says that task i reads a file, Output that it writes one.
+// Input records that task i reads a file, Output that it writes one.
 func (b *Builder) Input(i int, file string) {
 	b.InputRef(i, b.FileRef([]byte(file)))
 }
 
-// Output says that task i writes a file.
+// Output records that task i writes a file.
 func (b *Builder) Output(i int, file string) {
 	b.OutputRef(i, b.FileRef([]byte(file)))
 }
@@ -180,15 +179,14 @@ func (b *Builder) resolve(n int32) (int32, error) {
 	return 0, b.Errorf(b.first[n], "a dependency names task %q, which is not defined", b.names.said[n])
 }
 
-// FillOptions says what to do about missing run times.
+// FillOptions selects how missing run times are filled in.
 type FillOptions struct {
 	// Fill replaces a missing run time by the median of its kind, or of all
 	// tasks if its kind has none. Workflow.Filled counts them.
 	Fill bool
 	// Allow leaves them NaN, for a RunModel to supply.
 	Allow bool
-	// Infer derives dependencies from files, each reader waiting for the
-	// file's writer, if none was said.
+	// Infer derives dependencies from files, each reader waiting for the file's writer, if none was given.
 	Infer bool
 }
 
@@ -202,7 +200,7 @@ func (b *Builder) Build(opt FillOptions) (*Workflow, error) {
 	if len(b.tasks) == 0 {
 		return nil, b.Errorf(Pos{}, "no tasks")
 	}
-	if len(b.from) > 2*MaxEdges { // WfFormat says each twice
+	if len(b.from) > 2*MaxEdges { // WfFormat lists each twice
 		return nil, b.Errorf(Pos{}, "%s", tooManyEdges(len(b.from)))
 	}
 	for k := range b.from {
@@ -238,8 +236,8 @@ func (b *Builder) Build(opt FillOptions) (*Workflow, error) {
 
 // infer adds the dependencies that files imply.
 //
-// Of several writers of a file the last task counts. A task that reads what it writes does not wait
-// for itself. Repeated edges are left to NewGraph. b.from and b.to hold tasks here, since Build has
+// The last of several writers of a file counts. A task that reads a file that it writes does not
+// wait for itself. Repeated edges are left to NewGraph. b.from and b.to hold tasks here, since Build has
 // resolved them.
 func (b *Builder) infer(w *Workflow) {
 	writer := make([]int32, len(w.Files))
@@ -276,7 +274,7 @@ func (b *Builder) graphError(err error) error {
 
 // sumFiles sets In and Out of tasks that have files.
 //
-// A task without files keeps what the input said. A size that is not known counts as 0.
+// A task without files keeps the sizes in the input. A size that is not known counts as 0.
 func sumFiles(w *Workflow) {
 	for t := range w.Tasks {
 		if in := w.Inputs(t); len(in) > 0 {

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/assay-run/assay/stats"
+	"github.com/assay-run/assay/internal/stats"
 )
 
 // This file fits calibrations and predicts with them. terms.go has the terms and the forms of
@@ -15,29 +15,26 @@ import (
 
 // An Execution is one run of a workflow whose makespan was recorded.
 type Execution struct {
-	Workflow *Workflow
-	// Config names what was run and how; executions of one Config are
-	// repetitions, and are left out together in cross-validation. "" makes an
-	// execution a Config of its own.
+	Workflow *Workflow // with its recorded makespan
+	// Config names the program, its input and its settings. Executions of one Config are repetitions, and
+	// are left out together in cross-validation. "" makes an execution a Config of its own.
 	Config string
-	// App names what was run whatever its input. Executions of several Apps are
-	// taken for what is known about another one, and whole Apps are left out in
-	// the cross-validation that says how far off a prediction is.
+	// App names the application, whatever its input. Executions of several Apps predict another App; whole
+	// Apps are left out in the cross-validation that estimates the error of a prediction.
 	App    string
 	Weight float64 // how much it counts; 0 counts as 1
 }
 
-// A Calibration predicts makespans at one site from what executions there took
-// beyond their run times. It is an average of small models, each a sum of a few
-// terms with coefficients that are not negative (see [Term]). It is immutable and
-// safe for concurrent use, and is kept as JSON.
+// A Calibration predicts makespans at one site from the overhead of executions there beyond their run
+// times. It is an average of small models, each a sum of a few terms with coefficients that are not
+// negative (see [Term]). It is immutable and safe for concurrent use, and is kept as JSON.
 type Calibration struct {
-	Version    int     `json:"version"` // of this form: 1
-	App        string  `json:"app,omitempty"`
-	Site       string  `json:"site,omitempty"`
-	Executions int     `json:"executions"`
-	Configs    int     `json:"configs"`
-	NodeCores  float64 `json:"node_cores"` // cores of one machine, the median
+	Version    int     `json:"version"`        // of this form: 1
+	App        string  `json:"app,omitempty"`  // of the executions, if it is one
+	Site       string  `json:"site,omitempty"` // of the executions
+	Executions int     `json:"executions"`     // how many were fitted
+	Configs    int     `json:"configs"`        // how many different ones
+	NodeCores  float64 `json:"node_cores"`     // cores of one machine, the median
 
 	// CVError is the median relative error when each Config is predicted from
 	// the others (from itself if there is one only), NaN-free: 0 if unknown.
@@ -45,23 +42,23 @@ type Calibration struct {
 	// Sigma is the standard deviation of log(predicted/real) in the same
 	// cross-validation, widened for few executions.
 	Sigma  float64         `json:"sigma"`
-	Models []WeightedModel `json:"models"`
+	Models []WeightedModel `json:"models"` // of the average
 }
 
 // A WeightedModel is one of a Calibration's models.
 type WeightedModel struct {
-	Weight float64 `json:"weight"`
-	// Twin says that the executions cannot tell this way to count slots from
-	// one with more of them, which is then believed for other numbers of slots.
+	Weight float64 `json:"weight"` // in the average
+	// Twin reports that the executions do not distinguish this way to count slots from another with more
+	// slots. The other is then used to predict other numbers of slots.
 	Twin    bool          `json:"twin,omitempty"`
-	Compute ComputeModel  `json:"compute"`
-	Terms   []Coefficient `json:"terms"`
+	Compute ComputeModel  `json:"compute"` // the way to count slots
+	Terms   []Coefficient `json:"terms"`   // without those that are 0
 }
 
 // A Coefficient is the fitted size of a term.
 type Coefficient struct {
-	Term  Term    `json:"term"`
-	Value float64 `json:"value"`
+	Term  Term    `json:"term"`  // its unit decides the unit of Value
+	Value float64 `json:"value"` // at least 0
 }
 
 // Errors of [Calibrate].
@@ -78,9 +75,8 @@ const (
 	// termPenalty is added to a model's score per term: between
 	// models that do as well the one with fewer terms is to be believed.
 	termPenalty = 0.5
-	// modelSpread is how much larger the cross-validated error of a model can be than that of the best before
-	// its weight falls by a factor of e. Averaging beats choosing when there are
-	// fewer executions than models.
+	// modelSpread is the excess of a model's cross-validated error over the best that divides its weight by
+	// e. Averaging beats choosing when there are fewer executions than models.
 	modelSpread = 0.02
 	// ridge shrinks coefficients by about this share of themselves.
 	ridge = 0.03
@@ -93,24 +89,24 @@ const (
 	leastWeight = 0.01
 	// unknownSigma is the error of a prediction from one configuration of the application.
 	unknownSigma = 0.3
-	// fewFolds is for how little few errors tell of those to come. It is the least of 1, 1.5, 2, ... with which nine
-	// of ten intervals held from two to eight configurations, in the mean over applications. It was chosen as often as
-	// there are applications, each time without the one that was then judged, and came out as 1 to 2.
+	// fewFolds corrects for the uncertainty of an error that was estimated from few folds. It is the least
+	// of 1, 1.5, 2, ... with which nine of ten intervals held from two to eight configurations, in the mean
+	// over applications. It was chosen as often as there are applications, each time without the
+	// application that was then judged, and the choices were 1 to 2.
 	fewFolds = 1.5
 	// uncalibratedSigma is the error of a prediction that nothing is known about: the root mean square
 	// of log(predicted/real) of Algorithm 1 over seven applications, each with the same weight.
 	uncalibratedSigma = 1.3
 )
 
-// Calibrate fits a calibration to executions of one application at one site. It
-// tries every sum of at most three terms with every way to count slots
-// (up to a thousand models), by weighted least squares of the relative error
-// under nonnegative coefficients, and averages the predictions' logarithms. Half of the weight goes to models
-// by how well they predict configurations left out (byValidation), half by how likely they make what was
-// recorded (byEvidence).
+// Calibrate fits a calibration to executions of one application at one site. It tries every sum of at
+// most three terms with every way to count slots (up to a thousand models), by weighted least squares of
+// the relative error under nonnegative coefficients, and averages the predictions' logarithms. Half of
+// the weight goes to models by how well they predict configurations left out (byValidation), half by how
+// likely they make the recorded makespans (byEvidence).
 //
-// It returns [ErrNoRuns], or [ErrNoMakespan] for an execution without one.
-// It costs O(models · configs · executions).
+// It returns [ErrNoRuns], or [ErrNoMakespan] for an execution without one. It costs O(models · configs ·
+// executions).
 func Calibrate(runs []Execution) (*Calibration, error) {
 	if len(runs) == 0 {
 		return nil, ErrNoRuns
@@ -182,21 +178,21 @@ func (c *Calibration) Predict(w *Workflow, leveler Leveler, slots int) (Predicti
 		return c.predict(levelFeatures(w, leveler, w.Cores(), 0), nil, 0), nil
 	}
 	f := levelFeatures(w, leveler, slots, c.NodeCores)
-	// Fits say nothing about slots far from the recorded ones; no schedule beats
-	// the bounds of the run times alone.
+	// Fits carry no information about slots far from the recorded ones; no schedule beats the bounds of the
+	// run times alone.
 	return c.predict(f, c.scales(), Bounds(w, Overhead{}, slots).Makespan()), nil
 }
 
 // predict returns the prediction for f, at least least, by the models for which use is true. The
-// interval has the error of the cross-validation and what the models differ by: where they disagree,
-// the executions did not tell which of them holds there.
+// interval combines the error of the cross-validation and the differences between the models: where they
+// disagree, the executions did not show which of them holds there.
 func (c *Calibration) predict(f *features, use func(*WeightedModel) bool, least Seconds) Prediction {
 	p, variance := predictModels(c.Models, f, use)
 	return interval(max(p, least), math.Sqrt(c.Sigma*c.Sigma+variance))
 }
 
-// scales returns which models say something about other numbers of slots: those
-// that count slots and are no twins, or all if there are none.
+// scales returns the filter of models that predict other numbers of slots: those that count slots and
+// are no twins, or all if no such model exists.
 //
 // nil is the filter that lets every model pass.
 func (c *Calibration) scales() func(*WeightedModel) bool {
@@ -209,9 +205,8 @@ func (c *Calibration) scales() func(*WeightedModel) bool {
 	return nil
 }
 
-// Uncalibrated returns the prediction of a makespan by a model that nothing was
-// fitted to: its interval is what Algorithm 1 with the delay that the paper found, and all recorded cores as
-// slots, was off by.
+// Uncalibrated returns the prediction of a makespan by a model without a fit. Its interval is the error
+// of Algorithm 1 with the delay that the paper found, and all recorded cores as slots.
 func Uncalibrated(makespan Seconds) Prediction { return interval(makespan, uncalibratedSigma) }
 
 // interval returns p with the interval of sigma about it: from p·exp(-z·σ) to p·exp(z·σ),
@@ -222,10 +217,9 @@ func interval(p Seconds, sigma float64) Prediction {
 	return Prediction{Makespan: p, Low: p / r, High: p * r}
 }
 
-// BestOverhead returns the most weighty model that counts slots as an [Overhead],
-// for what takes one: a [LevelModel] or a simulation. Terms per machine are given per task and byte
-// for the machines of slots cores; a manager's link is left out, since it carries
-// bytes that the tasks' files do not tell.
+// BestOverhead returns the most weighty model that counts slots as an [Overhead], for use in a
+// [LevelModel] or a simulation. Terms per machine are given per task and byte for the machines of slots
+// cores; a manager's link is left out, since it carries bytes that are not among the tasks' files.
 func (c *Calibration) BestOverhead(slots int) Overhead {
 	nodes := max(1, math.Round(float64(slots)/max(c.NodeCores, 1)))
 	m := c.Models[0]
@@ -258,8 +252,8 @@ func (c *Calibration) BestOverhead(slots int) Overhead {
 	return s
 }
 
-// Mean returns the weighted mean of each term's coefficient over the models,
-// for people: what the site adds, on average.
+// Mean returns the weighted mean of each term's coefficient over the models, for people: the site's
+// average overhead.
 func (c *Calibration) Mean() []Coefficient {
 	var sum [numTerms]float64
 	for _, m := range c.Models {

@@ -10,8 +10,8 @@ import (
 )
 
 // This file holds the stored form of a calibration: a JSON object whose first member is "assay":
-// "calibration", by which IsCalibration tells it from a workflow. What Write wrote ReadCalibration
-// accepts, for as long as the version is the same.
+// "calibration", by which IsCalibration distinguishes it from a workflow. ReadCalibration accepts the
+// output of Write, for as long as the version is the same.
 
 // calibrationVersion is the version of the stored form.
 //
@@ -39,12 +39,12 @@ func IsCalibration(head []byte) bool {
 	return bytes.HasPrefix(head, []byte(`"assay"`)) && bytes.Contains(head, []byte(`"calibration"`))
 }
 
-// ReadCalibration reads what Write wrote. name is for messages. What is not a
-// calibration, or of a later version, is an [*InputError].
+// ReadCalibration reads the output of Write. name is for messages. Input that is not a calibration, or
+// is of a later version, is an [*InputError].
 //
-// Everything that a prediction relies on is checked: a weight above 0, terms that exist, compute
-// models among those of computeModels (predictModels looks them up there), and finite numbers. What
-// follows the JSON value is not read.
+// Everything that a prediction relies on is checked: a weight above 0, terms that exist, compute models
+// among those of computeModels (predictModels looks them up there), and finite numbers. Data after the
+// JSON value are not read.
 func ReadCalibration(name string, r io.Reader) (*Calibration, error) {
 	bad := func(format string, args ...any) error {
 		return &InputError{File: name, Msg: fmt.Sprintf(format, args...)}

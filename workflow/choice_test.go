@@ -20,12 +20,12 @@ func TestChooseKnee(t *testing.T) {
 		want  int
 		why   string
 	}{
-		{farm, []int{4}, 4, "the only number of slots asked for: 20 s"},
-		{farm, []int{1, 2, 4, 8}, 8, "every step up to 8 slots still saves time: 10 s against 80 s on 1"},
-		{farm, []int{1, 8, 16, 32}, 8, "more slots, up to 32, save 0.0 % of its 10 s by these estimates, " +
+		{farm, []int{4}, 4, "the only number of slots asked for"},
+		{farm, []int{1, 2, 4, 8}, 8, "every step up to 8 slots still saves time"},
+		{farm, []int{1, 8, 16, 32}, 8, "more slots, up to 32, save 0.0 % of the makespan by these estimates, " +
 			"and at most 0.0 % by any schedule"},
 		{farm, []int{16, 4, 8, 4, 1}, 8, "more slots, up to 16, save 0.0 %"}, // in any order
-		{"a:10 b:10<a", []int{1, 2}, 1, "more slots, up to 2, save 0.0 % of its 20 s by these estimates, " +
+		{"a:10 b:10<a", []int{1, 2}, 1, "more slots, up to 2, save 0.0 % of the makespan by these estimates, " +
 			"and at most 0.0 % by any"},
 	} {
 		p, err := MakePlan(tasks(t, tt.words), PlanOptions{Slots: tt.slots})
@@ -84,9 +84,9 @@ func TestPlanUsesSimulation(t *testing.T) {
 		method   string
 		why      string
 	}{
-		{false, []int{2, 4}, 2, "tda", "more slots, up to 4, save 0.0 % of its 99 s by these estimates, " +
+		{false, []int{2, 4}, 2, "tda", "more slots, up to 4, save 0.0 % of the makespan by these estimates, " +
 			"and at most 48.5 % by any schedule"},
-		{true, []int{2, 4}, 2, "simulation", "more slots, up to 4, save 0.0 % of its 51 s by these estimates, " +
+		{true, []int{2, 4}, 2, "simulation", "more slots, up to 4, save 0.0 % of the makespan by these estimates, " +
 			"and at most 0.0 % by any schedule"},
 	} {
 		p, err := MakePlan(w, PlanOptions{Slots: tt.slots, Simulate: tt.simulate})

@@ -5,19 +5,18 @@ import (
 	"slices"
 )
 
-// Cluster returns w with the tasks of each level gathered into at most k jobs
-// (Pietri et al., §III and §V.B; horizontal clustering, Singh et al. 2008). The
-// tasks of a job run one after the other in one slot. Tasks of different kinds
-// are not gathered, and neither are auxiliary tasks: a level with several kinds
-// has up to k jobs of each, as in Pegasus.
+// Cluster returns w with the tasks of each level gathered into at most k jobs (Pietri et al., §III and
+// §V.B; horizontal clustering, Singh et al. 2008). The tasks of a job run one after the other in one
+// slot. Tasks of different kinds are not gathered, and neither are auxiliary tasks: a level with several
+// kinds has up to k jobs of each, as in Pegasus.
 //
-// Tasks are dealt longest first to the job with the least work so far, so that
-// the jobs of a kind are balanced (Chen et al. 2013). Files are those of the
-// tasks; what a job both writes and reads stays an output only. k < 1 panics.
+// Tasks are dealt longest first to the job with the least work so far, so that the jobs of a kind are
+// balanced (Chen et al. 2013). A job has the files of its tasks; a file that it both writes and reads
+// stays an output only. k < 1 panics.
 //
-// A job has the ID, kind and machine of its lowest task. No job waits for itself, since the
-// tasks of one level do not depend on each other. w is not changed, and the new workflow has its recorded
-// makespan, which is that of the tasks by themselves.
+// A job has the ID, kind and machine of its lowest task. No job waits for itself, since the tasks of one
+// level do not depend on each other. w is not changed, and the new workflow keeps w's recorded makespan,
+// which was measured without clustering.
 func Cluster(w *Workflow, leveler Leveler, k int) (*Workflow, error) {
 	if k < 1 {
 		panic("workflow: clusters must be at least 1")
@@ -55,17 +54,17 @@ func Cluster(w *Workflow, leveler Leveler, k int) (*Workflow, error) {
 	return b.Build(FillOptions{Allow: true})
 }
 
-// assignJobs returns the job of each task. A group is the tasks of one kind in one level; one
-// of at most k tasks, or of auxiliary ones, is left as it is. Jobs are numbered by their first
-// task, so that the graph of jobs has the order of the graph of tasks.
+// assignJobs returns the job of each task. A group is the tasks of one kind in one level; one of at most
+// k tasks, or of auxiliary ones, is left as it is. Jobs are numbered by their first task, so that the
+// graph of jobs has the order of the graph of tasks.
 //
-// The groups are dealt in the order of their first tasks and not in that of the map, so that equal
-// inputs give equal jobs.
+// The groups are dealt in the order of their first tasks and not in map order, so that equal inputs give
+// equal jobs.
 func assignJobs(w *Workflow, level []int32, k int) []int32 {
 	type group struct {
 		level int32
-		kind  string
-		aux   bool
+		kind  string // of its tasks
+		aux   bool   // auxiliary tasks stay jobs of their own
 	}
 	members := map[group][]int32{}
 	var order []group

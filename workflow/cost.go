@@ -8,16 +8,15 @@ import (
 	"strings"
 )
 
-// A Price says what slots cost. It is safe for concurrent use.
+// A Price computes the cost of slots. It is safe for concurrent use.
 type Price interface {
 	// Cost returns the money for a number of slots during a makespan. The
 	// unit of money is the price's own.
 	Cost(slots int, makespan Seconds) float64
 }
 
-// PerSlotSecond is a price for one slot during one second. The cost of one slot
-// is p·makespan (Eq. 4), that of all is their sum (Eq. 5), an upper bound if
-// slots are given back early.
+// PerSlotSecond is a price for one slot during one second. The cost of one slot is p·makespan (Eq. 4),
+// the cost of all is the sum (Eq. 5), an upper bound if slots are given back early.
 type PerSlotSecond float64
 
 // Cost implements [Price].
@@ -52,7 +51,7 @@ func (p PerNodeHour) Cost(slots int, makespan Seconds) float64 {
 // done is (exp(λ·min(T,S)) - 1)/λ for each stretch of S seconds between saves,
 // with λ losses per second of one node (Daly 2006, Eq. 13 without restart).
 type Spot struct {
-	Price                 // what the longer run costs
+	Price                 // the price of the longer run
 	LossesPerHour float64 // of one slot
 	Save          Seconds // time between saves: the length of a task; 0 counts as an hour
 }
@@ -124,8 +123,7 @@ func ParsePrice(s string) (Price, error) {
 	return p, nil
 }
 
-// ParseNumber reads a finite number that is not negative: what prices, sizes and
-// run times are.
+// ParseNumber reads a finite number that is not negative, such as a price, a size or a run time.
 func ParseNumber(s string) (float64, error) {
 	x, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
 	if err != nil || !(x >= 0) || math.IsInf(x, 1) {
@@ -134,7 +132,7 @@ func ParseNumber(s string) (float64, error) {
 	return x, nil
 }
 
-// An InfeasibleError says why a workflow cannot run on what was given.
+// An InfeasibleError gives the reason why a workflow cannot run on the given resources.
 type InfeasibleError struct{ Why string }
 
 // Error returns the reason alone.

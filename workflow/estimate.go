@@ -13,8 +13,8 @@ type Estimator interface {
 	Makespan(slots int) (Seconds, error)
 }
 
-// An Overhead is what a site adds to the run times of tasks. The zero value adds
-// nothing. Terms are never negative.
+// An Overhead is the time that a site adds to the run times of tasks. The zero value adds nothing. Terms
+// are never negative.
 type Overhead struct {
 	Start    Seconds `json:"start_s,omitempty"`    // once per workflow (§IV.B)
 	Level    Seconds `json:"level_s,omitempty"`    // once per level (§IV.C)
@@ -57,7 +57,7 @@ func (o Overhead) Slots(given int) int {
 //
 //	makespan_l = max(runtime_l / min(slots, maxSlots_l), minRuntime_l)    (Eq. 3)
 //
-// with the run times scaled and lengthened as o says, plus its
+// with the run times scaled and lengthened by o, plus its
 // delays. slots must be at least 1. It costs O(levels).
 func (o Overhead) Makespan(levels []Level, slots int) Seconds {
 	slots = o.Slots(slots)
@@ -82,10 +82,10 @@ func equation3(n int, sum, longest Seconds, slots int) Seconds {
 // A LevelModel is the level-based estimator of Pietri et al. (WORKS 2014,
 // Algorithm 1).
 type LevelModel struct {
-	w        *Workflow
-	leveler  Leveler
-	overhead Overhead
-	levels   []Level // if leveler is fixed
+	w        *Workflow // the workflow
+	leveler  Leveler   // counts the levels
+	overhead Overhead  // of the site
+	levels   []Level   // if leveler is fixed
 }
 
 var _ Estimator = (*LevelModel)(nil)

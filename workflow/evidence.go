@@ -18,19 +18,19 @@ const (
 	scaleSpread = 2
 	// factorSpread is the standard deviation of Scale about 1.
 	factorSpread = 0.5
-	// repeatShare is the share of an execution's error that its repetitions have too. What
-	// they say about the site grows that much slower than their number.
+	// repeatShare is the share of an execution's error that its repetitions have too. Their evidence about
+	// the site grows that much slower than their number.
 	repeatShare = 0.7
-	// evidencePower is to what power the evidence counts: none of the models is true, and
-	// errors are not independent.
+	// evidencePower is the power to which the evidence counts: every model is an approximation, and errors
+	// are not independent.
 	evidencePower = 0.5
 )
 
-// byEvidence is the rule that believes what makes the executions likely. Errors are normal, of a size
-// that is not known; coefficients have priors of the sizes that are usual for their terms, or of
+// byEvidence is the rule that prefers models that make the executions likely. Errors are normal, of a
+// size that is not known; coefficients have priors of the sizes that are usual for their terms, or of
 // some multiple that is common to all (a hierarchical prior: how much a site adds differs between
-// applications by orders of magnitude). A model's score is minus the logarithm of the probability
-// of what was recorded, less what it leaves out.
+// applications by orders of magnitude). A model's score is minus the logarithm of the probability of the
+// recorded makespans, plus the penalties for the overheads that it leaves out.
 //
 // Unlike byValidation it needs no second configuration, and the same rule holds for any number.
 func byEvidence(s *training, m *candidate, left []Seconds) fitted {
@@ -124,11 +124,11 @@ func (c *candidate) mode(r *residuals, scale, noise float64) (theta [maxTerms]fl
 // logSum is the logarithm of a sum of exponentials, kept so that nothing overflows, and n terms of
 // it so far.
 type logSum struct {
-	log float64
-	n   int
+	log float64 // of the sum so far
+	n   int     // terms so far
 }
 
-// add adds exp(x) and returns its share of the sum, and that of what was there before.
+// add adds exp(x) and returns its share of the sum, and the share of the earlier terms.
 func (s *logSum) add(x float64) (share, before float64) {
 	if s.n++; s.n == 1 {
 		s.log = x

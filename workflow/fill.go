@@ -3,7 +3,7 @@ package workflow
 import (
 	"math"
 
-	"github.com/assay-run/assay/stats"
+	"github.com/assay-run/assay/internal/stats"
 )
 
 // fillMissing replaces missing run times by the median of their kind, or of all

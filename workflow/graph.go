@@ -13,8 +13,8 @@ import (
 // Lists are of tasks or files. Millions of short slices would cost a header each and time in
 // garbage collection.
 type csr struct {
-	start []int32
-	item  []int32
+	start []int32 // one more than lists
+	item  []int32 // of all lists, in order
 }
 
 // row returns list i. It ends where its capacity does, so that appending to it
@@ -93,13 +93,13 @@ func (c csr) transpose() csr {
 // A Graph is a directed acyclic graph over the tasks 0 to Len()-1. It is
 // immutable and safe for concurrent use.
 type Graph struct {
-	preds, succs csr
-	order        []int32
+	preds, succs csr     // of each task
+	order        []int32 // topological
 	depth        []int32 // Eq. 1
-	levels       int
+	levels       int     // the greatest depth
 }
 
-// A CycleError is what [NewGraph] returns for a graph with a cycle.
+// A CycleError is returned by [NewGraph] for a graph with a cycle.
 type CycleError struct {
 	// Tasks is a shortest cycle, in the direction of its edges, starting at its
 	// lowest task; the edge from the last to the first closes it.
@@ -117,10 +117,9 @@ func (e *CycleError) Error() string {
 	return "cycle " + strings.Join(s, " -> ")
 }
 
-// MaxEdges is how many dependencies a workflow may have. Ten million between
-// two levels of tasks are read and estimated in about a second; far beyond
-// that the input is a mistake, and a barrier task between the levels says the
-// same with as many edges as tasks.
+// MaxEdges is the largest number of dependencies of a workflow. Ten million between two levels of tasks
+// are read and estimated in about a second; far beyond that the input is a mistake, and a barrier task
+// between the levels expresses the same with as many edges as tasks.
 const MaxEdges = 1 << 28
 
 // NewGraph returns the graph of n tasks in which task to[k] waits for task
@@ -142,7 +141,7 @@ func NewGraph(n int, from, to []int32) (*Graph, error) {
 	return g, nil
 }
 
-// tooManyEdges says what to do instead of so many dependencies.
+// tooManyEdges returns advice for a workflow with too many dependencies.
 func tooManyEdges(n int) string {
 	return fmt.Sprintf("%d dependencies, more than %d: put a barrier task between the levels", n, MaxEdges)
 }

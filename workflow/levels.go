@@ -53,7 +53,7 @@ func (BottomUp) Level(g *Graph, _ []Seconds, _ int) []int32 {
 // Fixed implements [FixedLeveler].
 func (BottomUp) Fixed() {}
 
-// A Level is what Algorithm 1 needs to know of the tasks of one level.
+// A Level holds the properties of the tasks of one level that Algorithm 1 needs.
 type Level struct {
 	Tasks int     // maxSlots: how many slots it can use
 	Sum   Seconds // runtime_l: its run time on one slot
@@ -61,9 +61,9 @@ type Level struct {
 	Bytes Bytes   // bytes its tasks read and write
 }
 
-// Profile returns the levels of w's tasks with run times run (nil for those of
-// w): the columns of the tables in Fig. 1b and 1c. level is from a [Leveler].
-// It costs O(tasks). Slices of another length than there are tasks panic.
+// Profile returns the levels of w's tasks with run times run (nil for the run times in w): the columns
+// of the tables in Fig. 1b and 1c. level is from a [Leveler]. It costs O(tasks). Profile panics if the
+// length of a slice is not the number of tasks.
 func Profile(w *Workflow, run []Seconds, level []int32) []Level {
 	if len(level) != len(w.Tasks) || run != nil && len(run) != len(w.Tasks) {
 		panic("workflow: slice length mismatch")

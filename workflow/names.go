@@ -42,10 +42,9 @@ func (n *names) number(s []byte) (i int32, isNew bool) {
 	return int32(len(n.said)) - 1, true
 }
 
-// place returns where s is in the table, or where it would be, and half its
-// hash.
+// place returns the index of s in the table, or of its free place, and half its hash.
 //
-// The table must not be empty. Half a hash tells most strings apart without comparing them.
+// The table must not be empty. Half a hash distinguishes most strings without comparing them.
 func (n *names) place(s []byte) (at int, half uint64) {
 	half = maphash.Bytes(n.seed, s) >> 32
 	mask := len(n.table) - 1

@@ -41,8 +41,8 @@ func (m *gram) minus(o *gram) gram {
 	return r
 }
 
-// residuals are the normal equations of a least squares problem Ax = b with what its least squares take:
-// squares is b'b, rows is how many rows there are, by weight.
+// residuals are the normal equations of a least squares problem Ax = b with the terms for its squared
+// error: squares is b'b, rows is the number of rows, by weight.
 type residuals struct {
 	gram
 	squares, rows float64

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// An Offer is somewhere to run a workflow, for a price: slots of a cloud, nodes of
-// a cluster. The zero value is what the plan's own options say.
+// An Offer is a priced place to run a workflow: slots of a cloud, nodes of a cluster. The zero value
+// stands for the plan's own options.
 type Offer struct {
-	Name     string         `json:"name"`
-	Price    string         `json:"price"` // as for [ParsePrice]; "" leaves the plan's
-	Speed    float64        `json:"speed"` // run times are divided by it; 0 counts as 1
-	Machines []MachineGroup `json:"machines"`
+	Name     string         `json:"name"`     // for people
+	Price    string         `json:"price"`    // as for [ParsePrice]; "" leaves the plan's
+	Speed    float64        `json:"speed"`    // run times are divided by it; 0 counts as 1
+	Machines []MachineGroup `json:"machines"` // nil leaves the plan's
 	Overhead                // unless it is zero, replaces the plan's overhead and calibration
 
 	// Price as read; nil leaves the price to the plan. It is set by ReadOffers, ReadPrices and
@@ -104,11 +104,10 @@ type Comparison struct {
 	Best  int     // index of the offer to take
 }
 
-// Compare plans w under each offer and says which to take. An offer whose choice
-// keeps deadline and budget goes before one whose choice does not. Among those
-// that agree in this, with a budget and no deadline the fastest is taken, since
-// the money is there to be spent; otherwise the cheapest. Of equals the first is
-// taken. Offer prices replace opt.Price. It panics if there is no offer.
+// Compare plans w under each offer and recommends one. An offer whose choice keeps deadline and budget
+// goes before one whose choice does not. Among offers that agree in this, it takes the fastest if there
+// is a budget and no deadline, since the budget may be spent; otherwise the cheapest. It takes the
+// first of equal offers. Offer prices replace opt.Price. It panics without offers.
 func Compare(w *Workflow, offers []Offer, opt PlanOptions) (*Comparison, error) {
 	if len(offers) == 0 {
 		panic("workflow: no offers")

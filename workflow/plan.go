@@ -12,7 +12,7 @@ import (
 
 // A NamedLeveler is a way to count levels, as plans and flags name it.
 type NamedLeveler struct {
-	Name string
+	Name string // such as tda
 	Leveler
 }
 
@@ -21,7 +21,7 @@ func Levelers() []NamedLeveler {
 	return []NamedLeveler{{"tda", TopDown{}}, {"bua", BottomUp{}}, {"slack", Slack{}}}
 }
 
-// PlanOptions are what a plan is made for.
+// PlanOptions are the requirements of a plan.
 type PlanOptions struct {
 	Slots    []int          // numbers of slots to consider, ascending
 	Levelers []NamedLeveler // nil means tda and bua
@@ -42,19 +42,19 @@ type PlanOptions struct {
 
 // An Estimate is the prediction of one method for a number of slots.
 type Estimate struct {
-	Method     string
-	Slots      int
+	Method     string  // name of a Leveler, or simulation
+	Slots      int     // number of slots
 	Prediction         // Low and High are Makespan if there is no interval
 	Cost       float64 // money
 	Efficiency float64 // work / (slots · makespan)
 }
 
-// A Plan is what is known about running a workflow on several numbers of slots.
+// A Plan holds the estimates for a workflow on several numbers of slots.
 type Plan struct {
 	Estimates []Estimate // by slots, methods in the order asked for, simulation last
 	Bounds    []Bound    // for each number of slots
 	Pareto    []Estimate // no other is both faster and cheaper; by makespan
-	Choice    Choice
+	Choice    Choice     // the recommended estimate
 }
 
 // A Choice is a plan's recommendation.
@@ -152,12 +152,11 @@ func coresOf(machines []MachineGroup) int {
 	return max(1, int(n))
 }
 
-// predictAll returns the predictions by levels for each number of slots: from the calibration
-// if there is one, which has intervals, or from the delays alone. Random run times widen the
-// interval in proportion: the ratio of their quantiles to their mean is what they add.
+// predictAll returns the predictions by levels for each number of slots: from the calibration if there
+// is one, which has intervals, or from the delays alone. Random run times widen the interval in
+// proportion to the ratio of their quantiles to their mean.
 //
-// With SlotTimes each number of slots is a workflow of its own run times and is predicted by
-// itself.
+// With SlotTimes each number of slots is a workflow of its own run times and is predicted by itself.
 func predictAll(w *Workflow, l NamedLeveler, opt *PlanOptions) ([]Prediction, error) {
 	if opt.SlotTimes == nil {
 		return predictSame(w, l, opt)
@@ -263,8 +262,8 @@ func pareto(all []Estimate) []Estimate {
 
 // choose recommends one of the estimates.
 //
-// front is the Pareto front of all, fastest first and cheapest last, so that the ends of what it
-// keeps are the answers.
+// front is the Pareto front of all, fastest first and cheapest last, so that the first and the last of
+// the feasible ones are the answers.
 func choose(w *Workflow, all, front []Estimate, opt *PlanOptions) Choice {
 	var keep []Estimate
 	for _, e := range front {
@@ -292,7 +291,7 @@ func choose(w *Workflow, all, front []Estimate, opt *PlanOptions) Choice {
 
 // chooseKnee recommends the fewest slots within 5 % of the least makespan.
 //
-// Of several methods the least makespan on a number of slots counts. Cost does not.
+// With several methods the least makespan on a number of slots counts. Cost does not.
 func chooseKnee(w *Workflow, all []Estimate, opt *PlanOptions) Choice {
 	best := map[int]Estimate{}
 	for _, e := range all {
@@ -317,13 +316,11 @@ func chooseKnee(w *Workflow, all []Estimate, opt *PlanOptions) Choice {
 	}
 	switch {
 	case len(slots) == 1:
-		c.Why = fmt.Sprintf("the only number of slots asked for: %.4g s", c.Makespan)
+		c.Why = "the only number of slots asked for"
 	case i == len(slots)-1:
-		c.Why = fmt.Sprintf("every step up to %d slots still saves time: %.4g s against %.4g s on %d", last,
-			c.Makespan, span[0], slots[0])
+		c.Why = fmt.Sprintf("every step up to %d slots still saves time", last)
 	default:
-		c.Why = fmt.Sprintf("more slots, up to %d, save %.1f %% of its %.4g s by these estimates", last,
-			100*c.Saves, c.Makespan)
+		c.Why = fmt.Sprintf("more slots, up to %d, save %.1f %% of the makespan by these estimates", last, 100*c.Saves)
 		if !math.IsNaN(c.Bound) {
 			c.Why += fmt.Sprintf(", and at most %.1f %% by any schedule", 100*c.Bound)
 		}
@@ -331,9 +328,9 @@ func chooseKnee(w *Workflow, all []Estimate, opt *PlanOptions) Choice {
 	return c
 }
 
-// leastFrom returns what no schedule on any of the numbers of slots, or on the machines
-// of opt, takes less than. Tasks that need part of a core share it on machines, so
-// that only the critical path bounds these, on the fastest machine.
+// leastFrom returns a lower bound of the makespan for every schedule on any of the numbers of slots, or
+// on the machines of opt. Tasks that need part of a core share it on machines, so that only the critical
+// path bounds these, on the fastest machine.
 func leastFrom(w *Workflow, slots []int, opt *PlanOptions) Seconds {
 	speed := 1.0
 	for _, m := range opt.Sim.Machines {
@@ -351,11 +348,11 @@ func leastFrom(w *Workflow, slots []int, opt *PlanOptions) Seconds {
 	return least
 }
 
-// nearest says what comes closest when nothing keeps the limits.
+// nearest describes the closest estimate when none keeps the limits.
 //
-// It is called only if some limit is set that no estimate keeps. A deadline that cannot be kept
-// goes first. Otherwise the budget is what fails, and the cheapest that keeps the deadline is
-// named. Choice.Feasible stays false.
+// It is called only if some limit is set that no estimate keeps. A deadline that cannot be kept goes
+// first. Otherwise the budget fails, and the cheapest estimate that keeps the deadline is named.
+// Choice.Feasible stays false.
 func nearest(front []Estimate, opt *PlanOptions) Choice {
 	c := Choice{Estimate: front[0]} // the fastest
 	if opt.Deadline > 0 && c.Makespan > opt.Deadline {

@@ -5,26 +5,24 @@ import (
 	"slices"
 )
 
-// With one configuration every model fits, and what a model says about others
-// depends on which terms it has. The constants of implausibility were chosen by
-// how well one configuration predicts the others of its application and site, as a mean
-// over the nine applications of the open public executions that have several
-// (lab/notes/workflow.md): the mean |log(predicted/real)| fell from 0.37 to
-// 0.22. It is flat about them: 0.232 to 0.237 from (0.03, 0.03) to (0.05, 0.08)
-// where it was 0.294 without the slots and the density.
+// With one configuration every model fits, and its predictions for others depend on its terms. The
+// constants of implausibility were chosen by how well one configuration predicts the others of its
+// application and site, as a mean over the nine applications of the open public executions that have
+// several (lab/notes/workflow.md): the mean |log(predicted/real)| fell from 0.37 to 0.22. It is flat
+// around them: 0.232 to 0.237 from (0.03, 0.03) to (0.05, 0.08) where it was 0.294 without the slots and
+// the density.
 const (
-	// missingPenalty is for each kind of overhead that a model leaves out: it says
-	// that what was seen has nothing to do with it.
+	// missingPenalty is added for each kind of overhead that a model leaves out: such a model claims that
+	// the recorded overhead has no part of this kind.
 	missingPenalty = 1.5
 	// slotPenalty is for each halving of the slots below the recorded cores.
 	slotPenalty = 2
 )
 
-// implausibility returns what is added to the score of a model with coefficients
-// theta that were fitted to one configuration: minus the logarithm of the prior
-// density of theta, normal with standard deviations termScale, in units of
-// modelSpread, so that the model's weight is multiplied by the density; and
-// the penalties.
+// implausibility returns the addition to the score of a model with coefficients theta that were fitted
+// to one configuration: minus the logarithm of the prior density of theta, normal with standard
+// deviations termScale, in units of modelSpread, so that the model's weight is multiplied by the
+// density; and the penalties.
 func (c *candidate) implausibility(theta []float64) float64 {
 	const most = 20 // standard deviations squared: beyond it is as good as excluded
 	sum := missingPenalty*c.missing() + slotPenalty*computeModels()[c.model].halvings()
@@ -38,8 +36,8 @@ func (c *candidate) implausibility(theta []float64) float64 {
 	return sum
 }
 
-// missing returns how many kinds of what a site adds the model leaves out: once or per level, per task,
-// per byte, and the run times themselves, in Eq. 3 or by one of the terms in its place.
+// missing returns how many kinds of overhead the model leaves out: once or per level, per task, per
+// byte, and the run times themselves, in Eq. 3 or by one of the terms in its place.
 func (c *candidate) missing(runTimes ...Term) float64 {
 	has := func(terms ...Term) bool {
 		return slices.ContainsFunc(terms, func(t Term) bool { return slices.Contains(c.terms, t) })

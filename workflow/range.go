@@ -6,11 +6,10 @@ import (
 	"slices"
 )
 
-// A RunRange is what several recorded executions predict for a number of slots.
-// Makespans are divided by the sum of the run times of their execution, since these
-// differ with the storage.
+// A RunRange is the prediction of several recorded executions for a number of slots. Makespans are
+// divided by the sum of the run times of their execution, since these differ with the storage.
 type RunRange struct {
-	Slots     int
+	Slots     int       // predicted
 	Low, High float64   // the least and the greatest prediction
 	Real      []float64 // of the executions recorded on as many cores, ascending
 }
@@ -39,9 +38,9 @@ func (c *Calibration) Estimator(leveler Leveler) func(*Workflow) (Estimator, err
 
 // calibrated is the [Estimator] of a calibration.
 type calibrated struct {
-	c       *Calibration
-	w       *Workflow
-	leveler Leveler
+	c       *Calibration // predicts the overhead
+	w       *Workflow    // the workflow
+	leveler Leveler      // counts the levels
 }
 
 // Makespan implements [Estimator].

@@ -27,9 +27,9 @@ func (b *Builder) Ref(id []byte, pos Pos) TaskRef {
 	return TaskRef(i)
 }
 
-// RefNear is [Builder.Ref] for a name that is likely that of *hint or the one
-// after it, because files list tasks in the same order over and over. It sets
-// *hint to the number. Comparing two strings costs less than a look-up.
+// RefNear is [Builder.Ref] for a name that is probably the name of *hint or the next one, because files
+// list tasks in the same order over and over. It sets *hint to the number. Comparing two strings costs
+// less than a look-up.
 //
 // A hint of 0 is good for a start. A hint must not be negative.
 func (b *Builder) RefNear(hint *TaskRef, id []byte, pos Pos) TaskRef {
@@ -43,7 +43,7 @@ func (b *Builder) RefNear(hint *TaskRef, id []byte, pos Pos) TaskRef {
 	return *hint
 }
 
-// Said returns the name that r is the number of.
+// Said returns the name with the number r.
 func (b *Builder) Said(r TaskRef) string { return b.names.said[r] }
 
 // Defined returns the index of the task whose ID is r's name, or -1 if it has not
@@ -77,8 +77,8 @@ func (b *Builder) FileRef(id []byte) FileRef {
 	return FileRef(i)
 }
 
-// FileRefNear is [Builder.FileRef] for a file that is likely that of *hint or one
-// of the two after it. It sets *hint to the number.
+// FileRefNear is [Builder.FileRef] for a file that is probably the file of *hint or one of the next two.
+// It sets *hint to the number.
 func (b *Builder) FileRefNear(hint *FileRef, id []byte) FileRef {
 	for i := *hint; i <= *hint+2 && int(i) < len(b.file); i++ {
 		if b.file[i].ID == string(id) {
@@ -95,7 +95,7 @@ func (b *Builder) SetSize(f FileRef, size Bytes) { b.file[f].Size = size }
 
 // InputRef is [Builder.Input] by number.
 //
-// A pair that is said twice counts once.
+// A repeated pair counts once.
 func (b *Builder) InputRef(i int, f FileRef) {
 	b.inTask, b.inFile = append(b.inTask, int32(i)), append(b.inFile, int32(f))
 }

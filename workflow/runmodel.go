@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/assay-run/assay/stats"
+	"github.com/assay-run/assay/internal/stats"
 )
 
 // A RunModel gives the run time of a task that was not measured, or was
@@ -33,22 +33,21 @@ func Predicted(w *Workflow, m RunModel, on *Machine) (*Workflow, int) {
 // KindModel is a [RunModel] with a line through the run times of each kind of
 // task over its bytes: run = a + b·bytes with a, b >= 0. It is immutable.
 type KindModel struct {
-	kinds map[string]kindLine
+	kinds map[string]kindLine // by Task.Kind
 }
 
 // kindLine is the line of one kind of task. With b = 0 the median is used: run
 // times that do not grow with the bytes.
 type kindLine struct {
-	a, b   float64
-	median Seconds
+	a, b   float64 // seconds, and seconds for each byte
+	median Seconds // of the run times
 }
 
 var _ RunModel = (*KindModel)(nil)
 
-// FitKinds fits a KindModel to the tasks of recorded executions. Errors count in
-// proportion to the run time. Kinds with fewer than three different sizes, or
-// whose run times do not grow with them, get their median. Bytes are those of
-// the input files; where these are not recorded, bytes read.
+// FitKinds fits a KindModel to the tasks of recorded executions. Errors count in proportion to the run
+// time. Kinds with fewer than three different sizes, or whose run times do not grow with them, get their
+// median. Bytes are the sizes of the input files; where these are not recorded, bytes read.
 func FitKinds(runs ...*Workflow) (*KindModel, error) {
 	byKind := map[string][]*Task{}
 	for _, w := range runs {
@@ -68,7 +67,7 @@ func FitKinds(runs ...*Workflow) (*KindModel, error) {
 	return m, nil
 }
 
-// inputBytes returns what a task has to work on: its input files, or what it was seen to read
+// inputBytes returns the size of a task's input: its input files, or the bytes that it was seen to read
 // where these are not recorded.
 func inputBytes(t *Task) Bytes {
 	if t.In > 0 {
@@ -91,7 +90,7 @@ func fitLine(tasks []*Task) kindLine {
 		floor := max(line.median*1e-2, 1e-9)
 		var g gram
 		for i := range run {
-			// Relative errors; what takes next to no time counts no more for it.
+			// Relative errors; very short run times count no more for it.
 			r := max(run[i], floor)
 			g.add([]float64{1 / r, size[i] / r}, run[i]/r, 1)
 		}

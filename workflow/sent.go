@@ -1,15 +1,14 @@
 package workflow
 
-import "github.com/assay-run/assay/stats"
+import "github.com/assay-run/assay/internal/stats"
 
-// sentBytes returns the bytes that the tasks of each level were seen to read and
-// write, if the record's file sizes contradict them; nil if not.
+// sentBytes returns the bytes that the tasks of each level were seen to read and write, if the record's
+// file sizes contradict them; nil if not.
 //
-// Makeflow writes sizes in kilobytes where WfFormat has bytes, and those of
-// folders in bytes: 900 and 1900 times less than its tasks read and wrote
-// (WfInstances, blast and bwa). Its manager sends each task a copy of its input, the
-// reference data too, over its own link: of bwa's 14 hours on 96 cores, 3.7 are
-// run time. The measured bytes tell how much that is.
+// Makeflow writes sizes in kilobytes where WfFormat has bytes, and the sizes of folders in bytes: 900
+// and 1900 times less than its tasks read and wrote (WfInstances, blast and bwa). Its manager sends each
+// task a copy of its input, the reference data too, over its own link: of bwa's 14 hours on 96 cores,
+// 3.7 are run time. The measured bytes show the amount.
 func sentBytes(w *Workflow, level []int32, levels int) []Bytes {
 	const low, high = 300, 3000 // of measured over recorded bytes; 1 if all is well
 	var ratio []float64

@@ -8,12 +8,12 @@ import (
 // This file has the simulation's interface and its fast form for equal slots; simulate_delays.go
 // has the general one. Neither has random numbers or goroutines.
 
-// A Policy says which of the tasks that could start does.
+// A Policy selects the next of the tasks that could start.
 type Policy uint8
 
 const (
-	// FirstReady starts tasks in the order in which they became ready: what
-	// DAGMan, Make and Snakemake come close to.
+	// FirstReady starts tasks in the order in which they became ready, roughly like DAGMan, Make and
+	// Snakemake.
 	FirstReady Policy = iota
 	// LongestPath starts the task with the longest chain of tasks behind it
 	// (critical-path scheduling; HEFT's rank).
@@ -22,13 +22,12 @@ const (
 
 // SimOptions are the conditions of a simulated execution.
 type SimOptions struct {
-	// Overhead's Start, Task, Scale, Share and SlotCap mean what they mean to a
-	// LevelModel. Level is how long a task waits after its predecessors have
-	// ended (a level's delay on every path), Dispatch how long the submit host
-	// takes to start one task, one after the other, and 1/Byte the bandwidth
-	// of the storage, which transfers share equally.
+	// Overhead's Start, Task, Scale, Share and SlotCap have the meaning that they have in a LevelModel.
+	// Level is how long a task waits after its predecessors have ended (a level's delay on every path),
+	// Dispatch how long the submit host takes to start one task, one after the other, and 1/Byte the
+	// bandwidth of the storage, which transfers share equally.
 	Overhead Overhead
-	Policy   Policy
+	Policy   Policy // which ready task starts first
 	// Machines, if not nil, replaces the slots: a task needs a machine with
 	// its cores and memory free.
 	Machines []MachineGroup
@@ -46,11 +45,11 @@ type MachineGroup struct {
 
 // A Schedule is one simulated execution. Times are since the workflow's start.
 type Schedule struct {
-	Makespan Seconds
+	Makespan Seconds   // the end of the last task
 	Start    []Seconds // when each task was put in its slot
-	End      []Seconds
-	Slot     []int32 // slot, or machine if machines were given
-	Slots    int     // how many there were
+	End      []Seconds // when each task left its slot
+	Slot     []int32   // slot, or machine if machines were given
+	Slots    int       // how many there were
 }
 
 // Simulate runs w on a number of slots >= 1 with a list scheduler: whenever a
@@ -83,9 +82,9 @@ func Simulate(w *Workflow, slots int, opt SimOptions) (*Schedule, error) {
 // running is a task in a slot. Ends are compared first, then tasks, so that the
 // order of events does not depend on how the heap is laid out.
 type running struct {
-	end  Seconds
-	task int32
-	slot int32
+	end  Seconds // when it leaves the slot
+	task int32   // its index
+	slot int32   // or machine
 }
 
 // before is the order of the heap: by end, then by task. It is total, so that equal inputs

@@ -20,29 +20,29 @@ import (
 // Per task: of, rank, wait, seq and writing, by number of the task. rank is nil without the policy
 // LongestPath. wait counts predecessors that have not ended.
 type simulation struct {
-	w        *Workflow
-	overhead Overhead
-	sched    *Schedule
-	host     []host
-	cls      []class
-	of       []int32 // class of each task
-	rank     []Seconds
-	wait     []int32
-	seq      []int32 // order in which tasks became ready
-	next     int32
+	w        *Workflow // the workflow
+	overhead Overhead  // of the site
+	sched    *Schedule // the result so far
+	host     []host    // machines, or slots
+	cls      []class   // ready tasks by their needs
+	of       []int32   // class of each task
+	rank     []Seconds // longest path from each task
+	wait     []int32   // predecessors of each task that have not ended
+	seq      []int32   // order in which tasks became ready
+	next     int32     // the next number in seq
 
-	now      Seconds
-	heap     []running
+	now      Seconds   // simulated time
+	heap     []running // the next end first
 	due      []running // tasks that wait for Level, in order of end
-	dueHead  int
-	idle     Seconds // when the submit host can start the next task
-	link     link
-	writing  []bool // task has ended computing and writes its files
-	unplaced int    // ready tasks
+	dueHead  int       // the first of due
+	idle     Seconds   // when the submit host can start the next task
+	link     link      // the storage
+	writing  []bool    // task has ended computing and writes its files
+	unplaced int       // ready tasks
 }
 
-// host is a machine, or one slot, and what of it is free now: cores, and memory in bytes.
-// speed divides run times, and up is when it first takes tasks.
+// host is a machine, or one slot, and its free resources: cores, and memory in bytes. speed divides run
+// times, and up is when it first takes tasks.
 type host struct {
 	cores  float64
 	memory Bytes
@@ -52,17 +52,16 @@ type host struct {
 
 // class is the ready tasks of equal needs: if one fits nowhere, none does.
 type class struct {
-	cores  float64
-	memory Bytes
+	cores  float64 // that a task needs
+	memory Bytes   // likewise, rounded up
 	ready  []int32 // a heap by priority
 }
 
 // noSlot is the task of events that are of no task.
 const noSlot = -1
 
-// newSimulation returns a simulation at its start. Without machines each slot is
-// a host of one core: then no task is too large for any, whatever it is said to
-// need.
+// newSimulation returns a simulation at its start. Without machines each slot is a host of one core:
+// then no task is too large for any, regardless of its recorded needs.
 //
 // Slots beyond the number of tasks are left out, since room looks at every host.
 func newSimulation(w *Workflow, slots int, opt SimOptions) (*simulation, error) {
@@ -151,8 +150,8 @@ func (s *simulation) fits(cores float64, memory Bytes) bool {
 	return false
 }
 
-// run moves time from event to event until there is none. At each it first places
-// what can start, since ends and arrivals of one moment are handled together.
+// run moves time from event to event until no event is left. At each it first places the tasks that can
+// start, since ends and arrivals of one moment are handled together.
 //
 // At the last event no task is left: every class fits some idle host, and the graph has no cycle.
 func (s *simulation) run() *Schedule {
@@ -296,15 +295,15 @@ func (s *simulation) start(t, on int32) {
 	s.compute(t)
 }
 
-// compute begins the run time of a task whose input is there. A fast machine shortens what a
-// task costs beside its run time too.
+// compute begins the run time of a task whose input is there. A fast machine also shortens the overhead
+// of a task beside its run time.
 func (s *simulation) compute(t int32) {
 	on := s.sched.Slot[t]
 	end := s.now + (s.overhead.scale()*s.w.Tasks[t].Run+s.overhead.Task)/s.host[on].speed
 	s.heap = pushRunning(s.heap, running{end: end, task: t, slot: on})
 }
 
-// nextEvent returns the time of the next event, +Inf if there is none.
+// nextEvent returns the time of the next event, +Inf without one.
 //
 // idle counts only if a task waits for it: otherwise time would go on after the last end.
 func (s *simulation) nextEvent() Seconds {
@@ -349,7 +348,7 @@ func (s *simulation) handle() {
 	}
 }
 
-// end gives back what task t held and releases the tasks that waited for it last.
+// end releases the resources of task t and the tasks that waited for it last.
 func (s *simulation) end(t int32) {
 	c, h := &s.cls[s.of[t]], &s.host[s.sched.Slot[t]]
 	h.cores += c.cores
@@ -366,9 +365,9 @@ func (s *simulation) end(t int32) {
 // Each has received the same number of bytes since it began, so that it is
 // enough to keep how much a transfer had received in all when it ends.
 type link struct {
-	rate   float64 // bytes per second
-	each   float64 // bytes that a transfer present from the start would have
-	moving []running
+	rate   float64   // bytes per second
+	each   float64   // bytes that a transfer present from the start would have
+	moving []running // the next end first
 }
 
 // add begins a transfer. It ends when each transfer has received n bytes more
@@ -392,9 +391,8 @@ func (l *link) advance(t Seconds) {
 	}
 }
 
-// done takes a transfer that has ended and returns its task, or -1. A transfer
-// has ended when what is left of it, a rounding error, would take no time that
-// can be told at now: otherwise time would stand still.
+// done takes a transfer that has ended and returns its task, or -1. A transfer has ended when the rest
+// of it, a rounding error, is too short to be representable at now: otherwise time would stand still.
 //
 // each starts anew at 0 when nothing moves, so that rounding errors do not add up over a long
 // simulation.

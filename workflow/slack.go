@@ -32,23 +32,23 @@ func (Slack) Level(g *Graph, run []Seconds, slots int) []int32 {
 	return a.level
 }
 
-// assignment is a level for each task, and what the levels cost.
+// assignment is a level for each task, and the cost of the levels.
 //
 // Invariant: each task is after its predecessors and before its successors, and at has the sums of
 // level. level is changed in place.
 type assignment struct {
-	g     *Graph
-	run   []Seconds
-	slots int
-	level []int32
-	at    []levelCost
+	g     *Graph      // of the tasks
+	run   []Seconds   // time of each task
+	slots int         // that the levels run on
+	level []int32     // of each task
+	at    []levelCost // by level
 }
 
 // levelCost is one level. longest is a heap with the longest task on top, in
 // which tasks that have moved away stay until they reach the top.
 type levelCost struct {
-	tasks   int
-	sum     Seconds
+	tasks   int       // how many
+	sum     Seconds   // of their run times
 	longest []running // end is minus the run time
 }
 
@@ -76,11 +76,10 @@ func (a *assignment) cost(n int, sum, longest Seconds) Seconds {
 	return equation3(n, sum, longest, a.slots)
 }
 
-// top returns the longest task of level l that is not task t.
+// top returns the longest task of level l other than task not.
 //
-// It returns 0 for a level without another task. Entries of tasks that have moved away are dropped
-// when they come to the top. A task that moved away and back may have two entries, which does no
-// harm.
+// It returns 0 for a level without another task. Entries of tasks that have moved away are dropped when
+// they reach the top. A task that moved away and back may have two entries, which does no harm.
 func (a *assignment) top(l int32, not int32) Seconds {
 	h := a.at[l].longest
 	for len(h) > 0 && a.level[h[0].task] != l {
@@ -106,7 +105,7 @@ func (a *assignment) top(l int32, not int32) Seconds {
 	return x
 }
 
-// total is what Algorithm 1 returns for the levels, without delays.
+// total is the result of Algorithm 1 for the levels, without delays.
 func (a *assignment) total() Seconds {
 	sum := 0.0
 	for l := range a.at {

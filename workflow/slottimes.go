@@ -5,10 +5,9 @@ import (
 	"math"
 )
 
-// SlotTimes says how the run times of tasks change with the number of slots, which
-// share memory, network and storage (§VI: "estimating runtimes in relation to the
-// number of slots used"). The run time of a kind is in proportion to a power of
-// the slots. It is immutable.
+// SlotTimes describes how the run times of tasks change with the number of slots, which share memory,
+// network and storage (§VI: "estimating runtimes in relation to the number of slots used"). The run time
+// of a kind is in proportion to a power of the slots. It is immutable.
 type SlotTimes struct {
 	power map[string]float64 // by kind
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// This file reads what plans are asked for as people write it. Errors say what is
-// wanted and leave it to the caller to name the flag or the file.
+// This file reads the requirements of plans in the form that people write. Errors describe the wanted
+// form and leave it to the caller to name the flag or the file.
 
 // maxSlots bounds a number of slots that is asked for, so that sums of them fit an
 // int everywhere.
@@ -86,10 +86,9 @@ func ParseMachines(specs []string) ([]MachineGroup, error) {
 	return out, nil
 }
 
-// parseMachine reads one group. A million machines or cores of one are taken for
-// a slip.
+// parseMachine reads one group. It refuses a million or more machines, or cores of one, as a slip.
 //
-// ok is false for whatever is not understood, with g filled in part.
+// ok is false for text that is not understood, with g filled in part.
 func parseMachine(s string) (g MachineGroup, ok bool) {
 	const most = 1e6
 	head, memory, hasMemory := strings.Cut(s, ":")

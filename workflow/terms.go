@@ -22,7 +22,7 @@ const (
 	numTerms
 )
 
-// The names are stored in calibrations. Their order is that of the constants.
+// The names are stored in calibrations. Their order is the order of the constants.
 var termNames = [numTerms]string{
 	"start_s", "level_s", "task_s", "GB_s", "node_task_s", "node_GB_s", "node_work",
 	"wave_s", "scale",
@@ -62,8 +62,8 @@ func (t *Term) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// A ComputeModel says how many of the recorded cores ran tasks at once, for
-// Eq. 3. The zero value leaves Eq. 3 out: the terms stand alone.
+// A ComputeModel gives the number of recorded cores that ran tasks at once, for Eq. 3. The zero value
+// leaves Eq. 3 out: the terms stand alone.
 type ComputeModel struct {
 	Share float64 `json:"share,omitempty"` // slots are this share of the cores
 	Cap   int     `json:"cap,omitempty"`   // or at most this many in all
@@ -73,9 +73,8 @@ type ComputeModel struct {
 	Placed bool    `json:"placed,omitempty"` // Share of the cores of each machine, tasks where they were recorded
 }
 
-// divisors, caps and placings are the numbers of slots that are tried, most
-// slots first; links are the managers' seconds per gigabyte, those of a gigabit
-// per second down to a sixth of it.
+// divisors, caps and placings are the numbers of slots that are tried, most slots first; links are the
+// managers' seconds per gigabyte, from a gigabit per second down to a sixth of it.
 var (
 	// The first of each list is the most slots, which twins relies on.
 	divisors = []float64{1, 2, 3, 4, 6, 8, 12, 16, 24, 48}
@@ -84,11 +83,9 @@ var (
 	links    = []float64{5, 6.5, 8.5, 11, 14, 18, 23, 30}
 )
 
-// computeModels returns every way to count slots, none first. The order is
-// that of features.model.
+// computeModels returns every way to count slots, none first. The order is the order of features.model.
 //
-// Stored calibrations hold models by value: one that is taken out of the list makes files
-// unreadable.
+// Stored calibrations hold models by value: one that is taken out of the list makes files unreadable.
 func computeModels() []ComputeModel {
 	out := []ComputeModel{{}}
 	for _, d := range divisors {
@@ -111,10 +108,10 @@ func computeModels() []ComputeModel {
 // base is by Term, up to WorkPerNode; PerWave and Scale depend on the compute model and are in
 // waves and span. span and waves are by index in computeModels; index 0 has zeros.
 type features struct {
-	base  [WorkPerNode + 1]float64
-	span  []Seconds // Eq. 3 summed over the levels, for each compute model
-	sent  []Bytes   // see sentBytes
-	waves []float64 // sum over the levels of max(1, tasks/slots)
+	base  [WorkPerNode + 1]float64 // see Term
+	span  []Seconds                // Eq. 3 summed over the levels, for each compute model
+	sent  []Bytes                  // see sentBytes
+	waves []float64                // sum over the levels of max(1, tasks/slots)
 }
 
 // recordedFeatures returns the features of w on the machines of its execution,
@@ -123,12 +120,12 @@ func recordedFeatures(w *Workflow) *features {
 	return levelFeatures(w, TopDown{}, w.Cores(), 0)
 }
 
-// levelFeatures returns the features of w on cores. With nodeCores 0 the
-// machines are those of w's recorded execution; otherwise as many of that size
-// as the cores fill, and nothing is known about the tasks' places.
+// levelFeatures returns the features of w on cores. With nodeCores 0 the machines are those of w's
+// recorded execution; otherwise as many of that size as the cores fill, and nothing is known about the
+// tasks' places.
 //
-// Where sentBytes finds the recorded file sizes contradicted, they are left out of the
-// terms per gigabyte; only models with a link count bytes then.
+// If sentBytes finds the recorded file sizes contradicted, they are left out of the terms per gigabyte;
+// only models with a link count bytes then.
 func levelFeatures(w *Workflow, leveler Leveler, cores int, nodeCores float64) *features {
 	nodes := float64(usedMachines(w))
 	if nodeCores > 0 {
@@ -241,17 +238,17 @@ func placedSpan(w *Workflow, level []int32, levels []Level, share float64, least
 	return span, waves
 }
 
-// candidate is a form of model: terms with coefficients beside a way to count slots. fixed
-// says that the levels' makespans enter as they are, with the factor 1.
+// candidate is a form of model: terms with coefficients beside a way to count slots. fixed means that
+// the levels' makespans enter as they are, with the factor 1.
 //
 // Candidates are shared by all fits and never changed.
 type candidate struct {
-	terms []Term
-	model int  // index in computeModels
-	fixed bool // the span counts as it is, without Scale
+	terms []Term // in the order of the coefficients
+	model int    // index in computeModels
+	fixed bool   // the span counts as it is, without Scale
 }
 
-// row sets x to the terms' values for f and returns what has no coefficient, in seconds: the
+// row sets x to the terms' values for f and returns the part without a coefficient, in seconds: the
 // levels' makespans if they are fixed, else 0.
 //
 // x has one entry for each term.
@@ -335,9 +332,9 @@ func predictModels(models []WeightedModel, f *features, use func(*WeightedModel)
 	return math.Exp(sum), squares / total
 }
 
-// twins reports for each way to count slots whether one before it, with more
-// slots, gives the same levels' makespans in all of f: one execution on one slot
-// does not say that a second slot would stand idle.
+// twins reports for each way to count slots whether one before it, with more slots, gives the same
+// levels' makespans in all of f: one execution on one slot does not show that a second slot would stand
+// idle.
 //
 // Model 0 counts no slots and is no twin of any.
 func twins(f []*features) []bool {

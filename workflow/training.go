@@ -6,31 +6,30 @@ import (
 	"math"
 	"slices"
 
-	"github.com/assay-run/assay/stats"
+	"github.com/assay-run/assay/internal/stats"
 )
 
-// training is the executions of a fit, as rows of terms. Executions are numbered as they were
-// added; real, weight, config, app and feature are by that number, and members lists them by fold:
-// those of a fold are left out together.
+// training holds the executions of a fit, as rows of terms. Executions are numbered as they were added;
+// real, weight, config, app and feature are by that number, and members lists them by fold: the members
+// of a fold are left out together.
 //
 // It belongs to one call of Calibrate and one goroutine, as grams is reused by every fit.
 type training struct {
-	models  []candidate
-	configs []string
-	apps    []string
-	config  []int // of each execution
-	app     []int // of each execution
-	fold    []int // of each execution: its configuration, or its application
-	members [][]int
+	models  []candidate // all candidates
+	configs []string    // their names, by number
+	apps    []string    // likewise
+	config  []int       // of each execution
+	app     []int       // of each execution
+	fold    []int       // of each execution: its configuration, or its application
+	members [][]int     // of each fold
 	grams   []residuals // scratch, one for each fold
-	weight  []float64
-	real    []Seconds
-	feature []*features
+	weight  []float64   // of each execution
+	real    []Seconds   // the recorded makespans
+	feature []*features // values of the terms, by execution
 }
 
-// add adds an execution as a row of terms. One without a Config gets a name that
-// no Config can have, so that it is left out by itself. Configurations of two applications are
-// different whatever their names.
+// add adds an execution as a row of terms. One without a Config gets a name that no Config can have, so
+// that it is left out by itself. Configurations of two applications are different even with equal names.
 //
 // Configurations and applications are numbered in the order of their first executions.
 func (s *training) add(e Execution) {
@@ -59,8 +58,8 @@ func number(names *[]string, name string) int {
 	return i
 }
 
-// leaveOut says what is left out together: the executions with equal numbers in fold, which are
-// below n.
+// leaveOut defines the folds: executions with equal numbers in fold, which are below n, are left out
+// together.
 func (s *training) leaveOut(fold []int, n int) {
 	s.fold, s.members, s.grams = fold, make([][]int, n), make([]residuals, n)
 	for k, g := range fold {
@@ -75,25 +74,24 @@ func (s *training) leaveOut(fold []int, n int) {
 // point.
 type fitted struct {
 	*candidate
-	by    rule
-	theta [maxTerms]float64
-	score float64
-	left  []Seconds // predictions of the executions, each from other folds
+	by    rule              // how its weight is computed
+	theta [maxTerms]float64 // see above
+	score float64           // see above
+	left  []Seconds         // predictions of the executions, each from other folds
 }
 
 // A rule fits a model to all executions and scores it. left, if it is not nil, gets the predictions
 // of the executions, each from the other folds, or from itself if there is one fold.
 type rule func(s *training, m *candidate, left []Seconds) fitted
 
-// byValidation is the rule that believes what predicts well: it scores a model by the mean
+// byValidation is the rule that prefers models that predict well: it scores a model by the mean
 // |log(predicted/real)|, at most 1 each, of the folds predicted from the others, and a penalty per term.
 //
-// The normal equations of a fold are kept apart, so that leaving one out is a
-// subtraction: the cost of the cross-validation does not depend on how many executions there
-// are.
+// The normal equations of a fold are kept apart, so that leaving one out is a subtraction: the cost of
+// the cross-validation does not depend on the number of executions.
 //
-// With a single fold there is nothing to leave out. The score is then how badly the
-// model fits, and how implausible its coefficients are.
+// With a single fold nothing can be left out. The score is then how badly the model fits, and how
+// implausible its coefficients are.
 func byValidation(s *training, m *candidate, left []Seconds) fitted {
 	p := len(m.terms)
 	parts, total := s.equations(m, func(int) float64 { return 1 })
@@ -143,10 +141,10 @@ func (s *training) equations(m *candidate, count func(k int) float64) (parts []r
 	return parts, total
 }
 
-// solve returns the coefficients for normal equations m. Each is shrunk a little by the ridge.
-// single says that the equations come from one configuration only: then any two terms explain
-// it equally well, and each coefficient has a prior of the size that is usual for its term.
-// Scale is none of those that sites add, and has no prior.
+// solve returns the coefficients for normal equations m. Each is shrunk a little by the ridge. single
+// means that the equations are from one configuration only: then any two terms explain it equally well,
+// and each coefficient has a prior of the size that is usual for its term. Scale is not an overhead of a
+// site, and has no prior.
 func (c *candidate) solve(m gram, single bool) [maxTerms]float64 {
 	for i, t := range c.terms {
 		d := &m.g[i*maxTerms+i]
@@ -167,7 +165,7 @@ func (c *candidate) solve(m gram, single bool) [maxTerms]float64 {
 func (s *training) average() (models []fitted, weight []float64) {
 	type heavy struct {
 		fitted
-		weight float64
+		weight float64 // half of its weight by one rule
 	}
 	var all []heavy
 	for _, r := range []rule{byValidation, byEvidence} {
@@ -206,14 +204,14 @@ func (s *training) weigh(r rule) (models []fitted, weight []float64) {
 	return models, weight
 }
 
-// validate notes in c how well the average predicts each configuration from the
-// others; where there are several applications, each application from the others, as what a site adds
-// to one says little about another. The models' weights are those of all executions: choosing them anew
-// for each fold would cost as many times more.
+// validate notes in c how well the average predicts each configuration from the others; where there are
+// several applications, each application from the others, as the overhead of one application predicts
+// little about another. The models' weights come from all executions: choosing them anew for each fold
+// would multiply the cost by the number of folds.
 //
 // The prediction is the weighted mean of logarithms, as Predict makes it. CVError is the median of
-// |predicted/real - 1|; Expm1 keeps it exact for small errors. The factor 1 + fewFolds/n
-// widens Sigma for few folds.
+// |predicted/real - 1|; Expm1 keeps it exact for small errors. The factor 1 + fewFolds/n widens Sigma
+// for few folds.
 func (s *training) validate(c *Calibration, models []fitted, weight []float64) {
 	if len(s.apps) > 1 {
 		s.leaveOut(s.app, len(s.apps))
@@ -237,8 +235,8 @@ func (s *training) validate(c *Calibration, models []fitted, weight []float64) {
 	c.CVError = stats.Median(errs)
 	n := float64(len(s.members))
 	if n == 1 {
-		// Repetitions say how much they differ among themselves, not how well
-		// another configuration is predicted.
+		// Repetitions show how much they differ among themselves, not how well another configuration is
+		// predicted.
 		c.Sigma = max(unknownSigma, math.Sqrt(sum/total))
 		return
 	}

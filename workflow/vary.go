@@ -10,15 +10,15 @@ import (
 type VaryOptions struct {
 	Error   float64 // run times are multiplied by a factor uniform in [1-Error, 1+Error]
 	Samples int     // sets of run times; 0 counts as 100, as in the paper
-	Seed    uint64
+	Seed    uint64  // of the factors
 }
 
 // A Spread summarises the predictions for one number of slots.
 type Spread struct {
-	Slots          int
-	Mean, Min, Max Seconds
-	Low, High      Seconds // the 5 % and 95 % quantiles
-	Predictions    []Seconds
+	Slots          int       // number of slots
+	Mean, Min, Max Seconds   // of Predictions
+	Low, High      Seconds   // the 5 % and 95 % quantiles
+	Predictions    []Seconds // one for each sample
 }
 
 // Vary predicts the makespan of w by levels for each number of slots, with
@@ -38,13 +38,11 @@ func Vary(w *Workflow, leveler Leveler, overhead Overhead, slots []int, opt Vary
 	}), nil
 }
 
-// vary is Vary for any prediction of a makespan from levels. Run times are drawn
-// in the order of samples and tasks, so that more slots do not change
-// what is drawn.
+// vary is Vary for any prediction of a makespan from levels. Run times are drawn in the order of samples
+// and tasks, so that more slots do not change the draws.
 //
-// All samples of one number of slots are in the order of the draws, so that predictions with equal
-// index are of equal run times. The second seed is arbitrary but fixed: recorded predictions depend
-// on it.
+// All samples of one number of slots are in the order of the draws, so that predictions with equal index
+// have equal run times. The second seed is arbitrary but fixed: recorded predictions depend on it.
 func vary(w *Workflow, leveler Leveler, slots []int, opt VaryOptions, predict func([]Level, int) Seconds) []Spread {
 	samples := opt.Samples
 	if samples == 0 {
@@ -134,9 +132,9 @@ func Average(runs []*Workflow, leveler Leveler, overhead Overhead, slots []int, 
 	})
 }
 
-// Average is [Average] with the calibration's prediction of each execution: random
-// errors change it by the factor by which they change that of the overhead which is
-// closest to the calibration (see BestOverhead).
+// Average is [Average] with the calibration's prediction of each execution. Random errors multiply it by
+// the factor by which they multiply the prediction of the overhead that is closest to the calibration
+// (see BestOverhead).
 func (c *Calibration) Average(runs []*Workflow, leveler Leveler, slots []int, opt VaryOptions) ([]Spread, error) {
 	return average(runs, opt, func(w *Workflow, opt VaryOptions) ([]Spread, error) {
 		overhead := c.BestOverhead(slots[0])
@@ -168,10 +166,10 @@ func (c *Calibration) Average(runs []*Workflow, leveler Leveler, slots []int, op
 	})
 }
 
-// average sums up what vary predicts from each execution with a seed of its own.
+// average sums up the predictions of vary from each execution with a seed of its own.
 //
-// vary must return one Spread for each number of slots, in the same order each time. opt is a copy,
-// so that the seed of the caller stays.
+// vary must return one Spread for each number of slots, in the same order each time. opt is a copy, so
+// that the seed of the caller stays.
 func average(runs []*Workflow, opt VaryOptions, vary func(*Workflow, VaryOptions) ([]Spread, error)) ([]Spread, error) {
 	if len(runs) == 0 {
 		panic("workflow: no executions")
@@ -197,8 +195,7 @@ func average(runs []*Workflow, opt VaryOptions, vary func(*Workflow, VaryOptions
 	return all, nil
 }
 
-// kneeGain is what more slots must save to be worth having: one part in
-// twenty of the makespan.
+// kneeGain is the least saving that makes more slots worthwhile: one part in twenty of the makespan.
 const kneeGain = 0.05
 
 // Knee returns the index of the fewest slots whose makespan is within 5 % of the

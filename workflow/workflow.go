@@ -8,8 +8,8 @@ import (
 // Seconds is a length of time. NaN means not known.
 type Seconds = float64
 
-// Bytes is an amount of data. Sums over a large workflow exceed what matters in
-// the last digits, so it is not an integer.
+// Bytes is an amount of data. Sums over a large workflow exceed the digits that matter, so it is not an
+// integer.
 type Bytes = float64
 
 // A Task is one program run of a workflow.
@@ -21,12 +21,12 @@ type Task struct {
 	Cores   float64 // processors it keeps busy; 0 if not known, which counts as 1
 	Memory  Bytes   // its largest resident set; 0 if not known
 	In, Out Bytes   // sizes of its input and output files together
-	// What the batch system was asked for; 0 if not known.
+	// The request to the batch system; 0 if not known.
 	AskMemory Bytes
-	AskTime   Seconds
-	Read      Bytes // bytes read, if measured
-	Written   Bytes // bytes written, if measured
-	Machine   int32 // index in Workflow.Machines, or -1
+	AskTime   Seconds // its limit
+	Read      Bytes   // bytes read, if measured
+	Written   Bytes   // bytes written, if measured
+	Machine   int32   // index in Workflow.Machines, or -1
 
 	// Auxiliary marks a task that the workflow system added: staging,
 	// clean-up, making directories.
@@ -35,35 +35,35 @@ type Task struct {
 
 // A File is a file that tasks read or write.
 type File struct {
-	ID   string
-	Size Bytes
+	ID   string // unique in the workflow
+	Size Bytes  // 0 if not known
 }
 
 // A Machine is a computer that ran, or can run, tasks.
 type Machine struct {
-	Name   string
+	Name   string  // as recorded
 	Cores  int     // as recorded, often hardware threads; 0 if not known
 	Memory Bytes   // 0 if not known
 	Speed  float64 // relative to the machine of the recorded run times; 0 counts as 1
 	MHz    float64 // clock rate as recorded; 0 if not known
 }
 
-// A Workflow is a directed acyclic graph of tasks, with what is known about one
-// execution of it. It is immutable once built, and safe for concurrent use.
+// A Workflow is a directed acyclic graph of tasks, with the known data of one execution of it. It is
+// immutable once built, and safe for concurrent use.
 type Workflow struct {
-	Name     string
-	System   string // the workflow system that ran it, "Pegasus 4.9.3"; "" if not known
-	Format   string // what it was read from, "wfformat-1.5"
-	Tasks    []Task
-	Files    []File
-	Machines []Machine
-	Makespan Seconds // of the recorded execution; NaN if none was recorded
-	Graph    *Graph
+	Name     string    // as recorded
+	System   string    // the workflow system that ran it, "Pegasus 4.9.3"; "" if not known
+	Format   string    // the format of its source, "wfformat-1.5"
+	Tasks    []Task    // by index, as in Graph
+	Files    []File    // of all tasks
+	Machines []Machine // of the recorded execution
+	Makespan Seconds   // of the recorded execution; NaN if none was recorded
+	Graph    *Graph    // of the dependencies
 
 	Lost []Lost // attempts that failed, in the order in which they were recorded
 
 	Filled   int      // run times that were missing and filled from their kind
-	Warnings []string // what is odd about the input, for people
+	Warnings []string // oddities of the input, for people
 
 	inputs, outputs csr // files of each task
 }

@@ -14,8 +14,8 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/internal/rest/api"
 	"github.com/assay-run/assay/internal/result"
-	"github.com/assay-run/assay/rest/api"
 	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/spec"
 )
@@ -36,7 +36,7 @@ type deskFlags struct {
 func (f *deskFlags) add(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.store, "store", "", "where studies are kept: a `path` (default in $XDG_STATE_HOME/assay)")
-	fl.DurationVar(&f.wait, "wait", 10*time.Second, "how long to wait while another process asks or tells")
+	fl.DurationVar(&f.wait, "wait", 10*time.Second, "how long to wait while another process uses the study")
 	fl.BoolVar(&f.json, "json", false, "print JSON, one object a line")
 	f.remote.instead(cmd)
 }
@@ -45,16 +45,16 @@ func askCommand(s streams) *cobra.Command {
 	f := &deskFlags{}
 	cmd := &cobra.Command{
 		Use:   "ask STUDY.yaml|STUDY",
-		Short: "propose configurations of a study whose runs you make",
-		Long: `ask proposes configurations of a study whose runs somebody else makes: its file has
-parameters and an objective, but no command. assay tell takes what they came to.
+		Short: "propose configurations of an external study",
+		Long: `ask proposes configurations of an external study: you make its runs, and its file
+has parameters and an objective, but no command. assay tell takes the results.
 
-Each trial is on record before it is printed. It stays open until it is told:
---open lists those, --again hands those out once more that are older than a time,
-and --withdraw takes them back. Nothing is printed when the study is over, or when
-the search needs a result first; the reason is said on standard error.
+Each trial is recorded before it is printed. It stays open until it has a result:
+--open lists the open trials, --again hands out trials older than a given age once
+more, and --withdraw takes them back. Nothing is printed when the study is over, or
+when the search needs a result first; standard error has the reason.
 
-With --server the study is one that a server holds: a study file makes it there.`,
+With --server a server holds the study: a study file creates it there.`,
 		Example: `  assay ask study.yaml -n 4 --json
   echo '{"id": 1, "value": 0.25}' | assay tell study
   assay ask study --again 1h --json`,
@@ -64,8 +64,8 @@ With --server the study is one that a server holds: a study file makes it there.
 	f.add(cmd)
 	fl := cmd.Flags()
 	fl.IntVarP(&f.n, "number", "n", 1, "how many trials")
-	fl.StringVar(&f.study, "study", "", "name of the study (default: that in the file, or the file's)")
-	fl.BoolVar(&f.open, "open", false, "list the trials that were asked and not told, and ask for none")
+	fl.StringVar(&f.study, "study", "", "name of the study (default: the name in the file, or the file's)")
+	fl.BoolVar(&f.open, "open", false, "list the trials that have no result yet, and ask for none")
 	fl.DurationVar(&f.again, "again", 0,
 		"hand out trials once more that were asked longer ago than this `age`, before new ones")
 	fl.DurationVar(&f.withdraw, "withdraw", 0,
@@ -77,15 +77,15 @@ func tellCommand(s streams) *cobra.Command {
 	f := &deskFlags{}
 	cmd := &cobra.Command{
 		Use:   "tell STUDY < RESULTS",
-		Short: "tell what came of configurations that were asked",
-		Long: `tell reads what trials came to from standard input, as JSON lines or an array:
+		Short: "report the results of configurations from assay ask",
+		Long: `tell reads the results of trials from standard input, as JSON lines or an array:
 
   {"id": 1, "value": 1.2}
   {"id": 2, "metrics": {"loss": 1.3, "size": 7e6}}
   {"id": 3, "state": "failed", "reason": "out of memory"}
 
 The states are done, failed, censored (stopped: the value is at least this),
-infeasible and withdrawn. A result counts once: telling the same again is no error.
+infeasible and withdrawn. A result counts once: to repeat it is no error.
 Either all results are taken or none is.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.tell(cmd.Context(), s, args[0]) },
@@ -101,7 +101,7 @@ func (f *deskFlags) with(ctx context.Context, s streams, at string, do func(*set
 		return err
 	}
 	var p *setup.Problem
-	if def != nil { // its flaws are told before a store is made
+	if def != nil { // errors of the definition are reported before a store is created
 		if p, err = setup.New(def, setup.Options{Warn: warnings(s.err)}); err != nil {
 			return err
 		}
@@ -173,7 +173,7 @@ func (f *deskFlags) ask(cmd *cobra.Command, s streams, at string) error {
 		case f.open:
 			trials, err = d.Open(ctx)
 		case given("withdraw"):
-			trials, err = d.Withdraw(ctx, f.withdraw, "not told in "+f.withdraw.String())
+			trials, err = d.Withdraw(ctx, f.withdraw, "no result in "+f.withdraw.String())
 		default:
 			var a api.AskAnswer
 			if a, err = d.Ask(ctx, f.n, f.again); err == nil && len(a.Trials) < f.n {
@@ -192,14 +192,14 @@ func (f *deskFlags) ask(cmd *cobra.Command, s streams, at string) error {
 	return f.with(ctx, s, at, func(d *setup.ExternalSession) error { return do(nearDesk{d, map[int64]string{}}) })
 }
 
-// sayFewer says why there are fewer trials than were asked for.
+// sayFewer prints the reason why fewer trials were returned than requested.
 func sayFewer(w io.Writer, a api.AskAnswer) {
 	name := report.Visible(a.Study)
 	switch {
 	case a.EndedBy != "":
 		fmt.Fprintf(w, "study %s is over: %s\n", name, result.EndText(a.EndedBy))
 	case a.Open > 0:
-		fmt.Fprintf(w, "study %s: nothing more to propose before a result is told (trials in flight: %d; "+
+		fmt.Fprintf(w, "study %s: nothing more to propose before the next result (trials in flight: %d; "+
 			"assay ask %s --open lists them)\n", name, a.Open, report.ShellQuote([]string{name}))
 	}
 }
@@ -220,7 +220,7 @@ func (f *deskFlags) print(w io.Writer, d asker, trials []api.Asked) error {
 	return nil
 }
 
-// tell tells here, or a server.
+// tell reports results to a local study or to a server.
 func (f *deskFlags) tell(ctx context.Context, s streams, at string) error {
 	reports, err := setup.ReadReports(standardInput, s.in)
 	if err != nil {
@@ -244,7 +244,7 @@ func (f *deskFlags) tell(ctx context.Context, s streams, at string) error {
 	return f.with(ctx, s, at, func(d *setup.ExternalSession) error { return do(nearDesk{d, map[int64]string{}}) })
 }
 
-// writeTold prints what became of results for people.
+// writeTold prints the receipt of results.
 func writeTold(w io.Writer, t api.Told) error {
 	more := ""
 	if t.Known > 0 {
@@ -253,7 +253,7 @@ func writeTold(w io.Writer, t api.Told) error {
 	if t.Withdrawn > 0 {
 		more += fmt.Sprintf(", %d withdrawn", t.Withdrawn)
 	}
-	fmt.Fprintf(w, "study %s: %d told%s, %d in flight\n", report.Visible(t.Study), t.Told, more, t.Open)
+	fmt.Fprintf(w, "study %s: %d recorded%s, %d in flight\n", report.Visible(t.Study), t.Told, more, t.Open)
 	if t.Best != nil {
 		value := report.Metric(t.Best.Value, t.Objective.Unit)
 		fmt.Fprintf(w, "best: trial %d, %s %s\n", t.Best.Trial, t.Objective.Metric, value)

@@ -9,14 +9,14 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/report"
-	"github.com/assay-run/assay/rest/api"
+	"github.com/assay-run/assay/internal/rest/api"
 	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/study"
 )
 
-// An asker is where a study is asked and told: in a store, or on a server.
+// An asker is an external study, in a store or on a server.
 type asker interface {
-	// Ask hands out n trials, those first, if again is not negative, that were handed out so long ago.
+	// Ask returns n trials. If again is not negative, trials that were handed out at least that long ago come first.
 	Ask(ctx context.Context, n int, again time.Duration) (api.AskAnswer, error)
 	Open(ctx context.Context) ([]api.Asked, error)
 	Withdraw(ctx context.Context, age time.Duration, reason string) ([]api.Asked, error)

@@ -42,9 +42,9 @@ simulated time, and reports the mean relative error of the best configuration
 found to the table's optimum, with a 95 % interval. A budget may be a list: one
 run serves all. --budget-x counts in median run times of the table.
 
-A study of a command does not take one run for the truth; one of a table does.
---race runs each method both ways, with the same time, judges what each
-recommends at its end, and compares them seed by seed.
+A study of a command repeats the runs of its leaders; a study of a table does not.
+--race runs each method both ways, with the same time, judges both
+recommendations, and compares them seed by seed.
 
 Methods: ` + names(setup.Methods(), func(m setup.Method) string { return m.Name }),
 		Example: `  assay bench bench/studies/*.yaml --methods rs,bayes --trials 50 --seeds 20`,
@@ -69,6 +69,7 @@ Methods: ` + names(setup.Methods(), func(m setup.Method) string { return m.Name 
 	fl.BoolVar(&f.curve, "curve", false, "also the error at 10 equal parts of each budget")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
 	jobsFlag(fl, &f.jobs, "runs at once; the overhead is measured best with 1")
+	cmd.AddCommand(benchAnswerCommand(s))
 	return cmd
 }
 
@@ -106,7 +107,7 @@ func (f *benchFlags) run(cmd *cobra.Command, s streams, files []string) error {
 	return printed(err, f.json, s.out, rep, bench.Report.Write)
 }
 
-// budgets reads the three budget flags, of which at least one is given.
+// budgets reads the three budget flags, at least one of which is given.
 func (f *benchFlags) budgets() ([]bench.Budget, error) {
 	var bs []bench.Budget
 	for text := range bench.Items(f.trials) {
@@ -138,7 +139,7 @@ func (f *benchFlags) budgets() ([]bench.Budget, error) {
 	return bs, nil
 }
 
-// printed prints the result of a command as JSON or for people, unless it failed.
+// printed prints the result of a command as JSON or as text, unless it failed.
 func printed[T any](
 	err error, asJSON bool, w io.Writer, result T, text func(T, io.Writer, report.Palette) error,
 ) error {
@@ -151,7 +152,8 @@ func printed[T any](
 // writeJSON writes v as one line of JSON.
 func writeJSON(w io.Writer, v any) error { return report.WriteJSON(w, v) }
 
-// jobsFlag declares how much is done at once: as much as there are processors. Its help does not depend on the machine.
+// jobsFlag declares the number of jobs at once. The default is the number of processors; its help does not depend on
+// the machine.
 func jobsFlag(fl *pflag.FlagSet, to *int, usage string) {
 	fl.IntVarP(to, "jobs", "j", runtime.NumCPU(), usage)
 	fl.Lookup("jobs").DefValue = "one for each processor"

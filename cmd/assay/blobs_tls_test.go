@@ -21,8 +21,8 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/access"
+	"github.com/assay-run/assay/internal/rest/api"
 	"github.com/assay-run/assay/internal/testbed"
-	"github.com/assay-run/assay/rest/api"
 )
 
 // A cutter is a way to a server that breaks off: of what the server sends on one connection no more than down bytes
@@ -267,7 +267,8 @@ func TestFilesByTLS(t *testing.T) {
 	input, hash := noiseBytes(1, size)
 	l.write("in.bin", string(input))
 	l.write("files.yaml", `name: files
-command: [sh, -c, 'sha256sum in.bin; head -c 3000000 in.bin >out.bin; while [ ! -e $0/go ]; do sleep 0.05; done', '`+l.dir+`', '{n}']
+command: [sh, -c, 'sha256sum in.bin; head -c 3000000 in.bin >out.bin;
+  while [ ! -e $0/go ]; do sleep 0.05; done', '`+l.dir+`', '{n}']
 inputs: [in.bin]
 outputs: [out.bin]
 parameters: {n: 1..3}
@@ -329,6 +330,10 @@ budget: {trials: 1}
 	l.until("the token is refused", func() bool {
 		_, err := c.Blob(t.Context(), hash, 0, false)
 		return err != nil && strings.Contains(err.Error(), "revoked")
+	})
+	l.until("the worker has the reason", func() bool {
+		out, _ := l.assay(0, l.with("viewer", "workers", "ls")...)
+		return strings.Contains(out, " is away since ") && strings.Contains(out, ": its token was revoked or expired")
 	})
 	foreign := newWired(t, "1M")
 	if _, errs := l.assay(1, "study", "ls", "--server", foreign.url(), "--token-file",

@@ -16,7 +16,7 @@ func buildsCommand(s streams) *cobra.Command {
 	var asJSON, clear bool
 	cmd := &cobra.Command{
 		Use:   "builds",
-		Short: "what the setups of studies have made, and is kept to be used again",
+		Short: "list the builds of the studies' setups that are kept for reuse",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if clear {
@@ -25,7 +25,7 @@ func buildsCommand(s streams) *cobra.Command {
 			return listBuilds(s.out, asJSON)
 		},
 	}
-	cmd.Flags().BoolVar(&clear, "clear", false, "remove all that nobody uses at the moment")
+	cmd.Flags().BoolVar(&clear, "clear", false, "remove all builds that are not in use")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, one object a line")
 	return cmd
 }

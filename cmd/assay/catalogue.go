@@ -6,25 +6,25 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/assay-run/assay/internal/catalogue"
+	"github.com/assay-run/assay/internal/exchange"
 )
 
 func catalogueCommand(s streams) *cobra.Command {
 	var only []string
 	var top int
 	var names []string
-	long := `catalogue asks an installed program what can be set in it, and prints that as the
+	long := `catalogue asks an installed program for its settings, and prints them as the
 beginning of a study file: parameters with types, ranges, defaults and units, and
 the keys by which the values reach the program. Add a command.
 
 `
-	for _, p := range catalogue.Programs() {
+	for _, p := range exchange.Programs() {
 		names = append(names, p[0])
 		long += fmt.Sprintf("  %-11s %s\n", p[0], p[1])
 	}
 	cmd := &cobra.Command{
 		Use:     "catalogue " + strings.Join(names, "|"),
-		Short:   "what can be set in an installed program, as a study file",
+		Short:   "print the settings of an installed program as a study file",
 		Long:    long,
 		Example: "  assay catalogue gcc --top 20 >study.yaml\n  assay catalogue postgresql --only '*_mem,enable_*'",
 		Args:    cobra.ExactArgs(1),
@@ -34,7 +34,7 @@ the keys by which the values reach the program. Add a command.
 			}
 			_, hard, _, stop := interrupts(cmd.Context(), func() {})
 			defer stop()
-			c, err := catalogue.Ask(hard, args[0])
+			c, err := exchange.Ask(hard, args[0])
 			if err != nil {
 				return err
 			}

@@ -39,15 +39,15 @@ func TestCatalogue(t *testing.T) {
 				t.Errorf("exit code %d: %s\n%s", code, errs, text)
 			}
 			if strings.Contains(text, "prog.c") && (name == "gcc" || testbed.IsSystem()) {
-				builds(t, h)
+				buildsFlags(t, h)
 			}
 		})
 	}
 }
 
-// builds compiles and runs a program with what a study of compiler flags proposes: the defaults, and
+// buildsFlags compiles and runs a program with what a study of compiler flags proposes: the defaults, and
 // others at random.
-func builds(t *testing.T, h *house) {
+func buildsFlags(t *testing.T, h *house) {
 	t.Helper()
 	const program = `#include <stdio.h>
 double sum(const double *x, int n) { double s = 0; for (int i = 0; i < n; i++) s += x[i] * x[i]; return s; }

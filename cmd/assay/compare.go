@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/assay-run/assay/internal/duel"
+	"github.com/assay-run/assay/internal/abtest"
+	"github.com/assay-run/assay/internal/atomicfile"
 	"github.com/assay-run/assay/internal/term"
-	"github.com/assay-run/assay/internal/whole"
 	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/spec"
 )
@@ -43,19 +43,19 @@ func compareCommand(s streams) *cobra.Command {
 	f := &compareFlags{}
 	cmd := &cobra.Command{
 		Use:   "compare [BENCH.yaml | BEFORE AFTER [...]] [flags] [-- COMMAND A -- COMMAND B [-- ...]]",
-		Short: "say which of two commands is faster, or that it cannot be told",
-		Long: `compare runs commands in turn, in an order that is drawn for each round, so that
-whatever the machine does hits all alike, and says by how much each differs from
-the first, with a confidence interval; ~ if no difference is shown.
+		Short: "show which of two commands is faster, if the data can",
+		Long: `compare runs commands in turn, in a random order for each round, so that
+disturbances of the machine affect all alike. It reports the difference of each
+from the first, with a confidence interval; ~ if no difference is shown.
 
-It stops as soon as it can tell. It looks after 8 rounds, 12, 18, 27, ... and at
-the end; the i-th look has a share of 1/(i·(i+1)) of the error, so that all looks
-together show a difference that is not there in at most 5 % of cases.
+It stops as soon as the answer is known. It looks after 8 rounds, 12, 18, 27, ...
+and at the end; the i-th look has a share of 1/(i·(i+1)) of the error, so that all
+looks together show a difference that is not there in at most 5 % of cases.
 
-With --fail-if it is a gate: exit code 4 says that a command is slower than the
-limit, 5 that it cannot be told within the budget, 0 that none is. Each of the
+With --fail-if it is a gate. Exit code 4: a command is slower than the limit.
+5: the budget does not suffice for an answer. 0: no command is slower. Each of the
 first two is wrong in at most 1 of 100 reports. Without --pairs and --budget it
-asks for as many pairs as the noise needs. See docs/gate.md.
+makes as many pairs as the noise needs. See docs/gate.md.
 
 BEFORE and AFTER are files of other tools: of hyperfine, pytest-benchmark, Google
 Benchmark or JMH in JSON, or target/criterion, of which DIR:NAME is a baseline.
@@ -86,7 +86,7 @@ with commas between them. See docs/compare-files.md.`,
 	fl.StringVar(&f.builds, "builds", "", "compare the command in two commits: --builds `REV1` REV2")
 	fl.StringVar(&f.setup, "setup", "", "shell command that builds a commit, in its directory {setup}")
 	fl.StringVar(&f.drift, "drift", "10%",
-		"of files: what two sessions of one program may differ by, where a side is one file")
+		"for files: how much two sessions of one program may differ, if a side is one file")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
 	fl.BoolVar(&f.markdown, "markdown", false, "print Markdown, for a comment on a pull request")
 	fl.StringVar(&f.junit, "junit", "", "write a JUnit `file`, too")
@@ -131,7 +131,7 @@ func (f *compareFlags) run(cmd *cobra.Command, s streams, args []string) error {
 	defer c.Close()
 	all, err := f.duels(hard, s, def, gate, c, drain)
 	if sig := which(); sig != nil && hard.Err() != nil {
-		return errors.Join(f.writeJUnit(all, err), &exitError{interruptCode(sig)}) // the second signal: there is no result
+		return errors.Join(f.writeJUnit(all, err), &exitError{interruptCode(sig)}) // the second signal: no result exists
 	}
 	if err = f.print(s, all, err); which() != nil && (err == nil || isVerdict(err)) {
 		return &exitError{interruptCode(which())}
@@ -139,16 +139,16 @@ func (f *compareFlags) run(cmd *cobra.Command, s streams, args []string) error {
 	return err
 }
 
-// writeJUnit writes the JUnit file, if one is wanted.
-func (f *compareFlags) writeJUnit(all []duel.Result, failed error) error {
+// writeJUnit writes the JUnit file, if requested.
+func (f *compareFlags) writeJUnit(all []abtest.Result, failed error) error {
 	if f.junit == "" {
 		return nil
 	}
 	var b bytes.Buffer
-	if err := duel.NewReport(all).WriteJUnit(&b, failed); err != nil {
+	if err := abtest.NewReport(all).WriteJUnit(&b, failed); err != nil {
 		return err
 	}
-	return whole.WriteFile(f.junit, b.Bytes(), 0o644)
+	return atomicfile.WriteFile(f.junit, b.Bytes(), 0o644)
 }
 
 // isVerdict reports whether an error is the exit code of a gate.
@@ -157,10 +157,10 @@ func isVerdict(err error) bool {
 	return ok && (e.code == codeSlower || e.code == codeUnknown)
 }
 
-// print reports what comparisons came to. failed is what ended them, or nil. The error is the exit code of a gate
-// that was not passed.
-func (f *compareFlags) print(s streams, all []duel.Result, failed error) error {
-	out := duel.NewReport(all)
+// print reports the results of comparisons. failed is the error that ended them, or nil. The returned error has the
+// exit code of a gate that was not passed.
+func (f *compareFlags) print(s streams, all []abtest.Result, failed error) error {
+	out := abtest.NewReport(all)
 	err := errors.Join(failed, f.writeJUnit(all, failed))
 	switch {
 	case err != nil:
@@ -175,15 +175,15 @@ func (f *compareFlags) print(s streams, all []duel.Result, failed error) error {
 	switch {
 	case err != nil:
 		return err
-	case out.Outcome == duel.Failed:
+	case out.Outcome == abtest.Failed:
 		return &exitError{codeSlower}
-	case out.Outcome == duel.Unknown:
+	case out.Outcome == abtest.Unknown:
 		return &exitError{codeUnknown}
 	}
 	return nil
 }
 
-// fill sets what was not given.
+// fill sets defaults for flags that were not given.
 func (f *compareFlags) fill(cmd *cobra.Command) {
 	if !cmd.Flags().Changed("seed") {
 		f.seed = rand.Uint64() //nolint:gosec // an order, not a secret
@@ -191,11 +191,11 @@ func (f *compareFlags) fill(cmd *cobra.Command) {
 }
 
 // gateOf returns the gate of a comparison, or nil.
-func gateOf(def *spec.Comparison) (*duel.Gate, error) {
+func gateOf(def *spec.Comparison) (*abtest.Gate, error) {
 	if def.FailIf == "" {
 		return nil, nil
 	}
-	gate, err := duel.ParseGate(def.FailIf)
+	gate, err := abtest.ParseGate(def.FailIf)
 	if err != nil {
 		where := def.At("fail_if")
 		if where == "" {
@@ -206,11 +206,10 @@ func gateOf(def *spec.Comparison) (*duel.Gate, error) {
 	return gate, nil
 }
 
-// duels runs the benchmarks one after the other. Each may take its share of what is left of
-// the budget.
+// duels runs the benchmarks one after the other. Each may take its share of the rest of the budget.
 func (f *compareFlags) duels(
-	ctx context.Context, s streams, def *spec.Comparison, gate *duel.Gate, c *setup.Comparison, drain <-chan struct{},
-) (all []duel.Result, err error) {
+	ctx context.Context, s streams, def *spec.Comparison, gate *abtest.Gate, c *setup.Comparison, drain <-chan struct{},
+) (all []abtest.Result, err error) {
 	status := term.StatusOn(s.err)
 	defer status.Close()
 	among := 0
@@ -223,7 +222,7 @@ func (f *compareFlags) duels(
 		if goal.Metric == "" {
 			goal.Metric = "elapsed"
 		}
-		d := duel.Duel{
+		d := abtest.Duel{
 			Name: b.Name, Metric: goal.Metric, Maximize: goal.Maximize, Unit: b.Commands[0].Study.Unit(goal.Metric),
 			Gate: gate, Pairs: def.Pairs, Warmup: f.warmup, Ignore: f.ignore, Seed: f.seed + uint64(i), Among: among,
 			Runner: c, Drain: drain,
@@ -235,7 +234,7 @@ func (f *compareFlags) duels(
 			d.Budget = max((def.Budget-time.Since(began))/time.Duration(len(def.Benchmarks)-i), 1)
 		}
 		for k, v := range b.Commands {
-			d.Commands = append(d.Commands, duel.Command{Name: v.Name, Job: c.Jobs[i][k]})
+			d.Commands = append(d.Commands, abtest.Command{Name: v.Name, Job: c.Jobs[i][k]})
 		}
 		d.Notify = func(rounds, asked int) { status.Set(progressOf(b.Name, rounds, asked)) }
 		results, err := d.Run(ctx)

@@ -7,29 +7,29 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/assay-run/assay/internal/benchfile"
-	"github.com/assay-run/assay/internal/duel"
+	"github.com/assay-run/assay/internal/abtest"
+	"github.com/assay-run/assay/internal/exchange"
 	"github.com/assay-run/assay/spec"
 )
 
-// runsCommands are the flags of compare that mean nothing where somebody else has measured.
+// runsCommands are the flags of compare that do not apply to measurements of other tools.
 var runsCommands = []string{
 	"pairs", "runs", "budget", "timeout", "warmup", "prepare", "cleanup", "shell", "seed", "builds", "setup",
 }
 
-// filesOf returns the arguments of a comparison of what other tools have measured, or none.
+// filesOf returns the arguments if they are files with measurements of other tools, or nil.
 func (f *compareFlags) filesOf(cmd *cobra.Command, args []string) []string {
-	if cmd.ArgsLenAtDash() >= 0 || f.builds != "" || !slices.ContainsFunc(args, benchfile.IsResults) {
+	if cmd.ArgsLenAtDash() >= 0 || f.builds != "" || !slices.ContainsFunc(args, exchange.IsResults) {
 		return nil
 	}
 	return args
 }
 
-// compareFiles compares what other tools have measured.
-func (f *compareFlags) compareFiles(cmd *cobra.Command, s streams, args []string) ([]duel.Result, error) {
+// compareFiles compares measurements of other tools.
+func (f *compareFlags) compareFiles(cmd *cobra.Command, s streams, args []string) ([]abtest.Result, error) {
 	for _, name := range runsCommands {
 		if cmd.Flags().Changed(name) {
-			return nil, usagef("--%s is of runs, and the runs of %s were made by somebody else", name, args[0])
+			return nil, usagef("--%s is for commands, and the runs of %s are already made", name, args[0])
 		}
 	}
 	if len(args) > len(letters) {
@@ -50,11 +50,11 @@ func (f *compareFlags) compareFiles(cmd *cobra.Command, s streams, args []string
 		}
 		drift /= 100
 	}
-	sides, err := benchfile.Open(args)
+	sides, err := exchange.Open(args)
 	if err != nil {
 		return nil, err
 	}
-	pairs, notes, err := benchfile.Match(sides, metric, f.ignore)
+	pairs, notes, err := exchange.Match(sides, metric, f.ignore)
 	if err != nil {
 		return nil, err
 	}
@@ -65,14 +65,13 @@ func (f *compareFlags) compareFiles(cmd *cobra.Command, s streams, args []string
 	for _, p := range pairs {
 		among += len(p.Sides) - 1
 	}
-	var all []duel.Result
+	var all []abtest.Result
 	for _, p := range pairs {
 		r := recorded(sides, p)
-		if p.Level() != benchfile.Files && drift > 0 {
+		if p.Level() != exchange.Files && drift > 0 {
 			r.Drift = drift
-			r.Limits = []string{fmt.Sprintf("the sides are of one session each, and those of one program are taken to differ "+
-				"by %s "+
-				"at most (--drift): several files of each side, made in turn, show by how much they do", f.drift)}
+			r.Limits = []string{fmt.Sprintf("each side is one session, and sessions of one program are taken to differ "+
+				"by %s at most (--drift): several files of each side, made in turn, show by how much they do", f.drift)}
 		}
 		r.Gate, r.Among = gate, among
 		if f.minimize != "" || f.maximize != "" {
@@ -85,10 +84,10 @@ func (f *compareFlags) compareFiles(cmd *cobra.Command, s streams, args []string
 
 // fileMetric returns the name of the metric that is compared, or "".
 func (f *compareFlags) fileMetric() (string, error) {
-	name := f.minimize + f.maximize // check has seen to it that one is empty
+	name := f.minimize + f.maximize // check has made sure that one is empty
 	for _, m := range f.metrics {
 		if strings.Contains(m, "=") {
-			return "", usagef("--metric %s: what was measured has its own metrics, give the name of one", m)
+			return "", usagef("--metric %s: files have their own metrics, give the name of one", m)
 		}
 		if name == "" {
 			name = m
@@ -97,10 +96,10 @@ func (f *compareFlags) fileMetric() (string, error) {
 	return name, nil
 }
 
-// recorded returns a benchmark of files as one that is compared.
-func recorded(sides []benchfile.Side, p benchfile.Pair) duel.Recorded {
+// recorded returns a benchmark from files in the form of a measured one.
+func recorded(sides []exchange.Side, p exchange.Pair) abtest.Recorded {
 	m, level := p.Files[0][0], p.Level()
-	r := duel.Recorded{
+	r := abtest.Recorded{
 		Name: p.Name, Metric: m.Name, Unit: m.Unit, Maximize: m.Maximize, Of: string(level),
 	}
 	for i, values := range p.Runs(level) {
@@ -112,7 +111,7 @@ func recorded(sides []benchfile.Side, p benchfile.Pair) duel.Recorded {
 				source = append(source, f.Path)
 			}
 		}
-		r.Sides = append(r.Sides, duel.Sample{Name: fmt.Sprintf("%c", letters[p.Sides[i]]), Source: source, Values: values})
+		r.Sides = append(r.Sides, abtest.Sample{Name: fmt.Sprintf("%c", letters[p.Sides[i]]), Source: source, Values: values})
 	}
 	return r
 }

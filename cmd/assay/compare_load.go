@@ -13,13 +13,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/checkout"
+	"github.com/assay-run/assay/internal/builds"
 	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/spec"
 )
 
-// load returns the comparison of a command line, with what is to be done when it is over. It
-// builds what is to be built: drain, closed by the first signal, ends that.
+// load returns the comparison of a command line, with a function to call when it is over. It runs the necessary builds,
+// which end when drain is closed by the first signal.
 func (f *compareFlags) load(
 	ctx context.Context, drain <-chan struct{}, cmd *cobra.Command, s streams, args []string,
 ) (def *spec.Comparison, done func(), err error) {
@@ -184,8 +184,8 @@ func (f *compareFlags) applyTo(given func(string) bool, st *spec.Study) error {
 	return nil
 }
 
-// loadBuilds checks out commits, builds them, and returns the comparison of one command in
-// all of them. done removes them.
+// loadBuilds checks out commits, builds them, and returns the comparison of one command over all of them. done removes
+// them.
 func (f *compareFlags) loadBuilds(
 	ctx context.Context, drain <-chan struct{}, s streams, revisions []string, commands [][]string,
 	edit func(*spec.Comparison) error,
@@ -195,7 +195,7 @@ func (f *compareFlags) loadBuilds(
 		return nil, done, usagef("two commits and one command are needed: " +
 			"assay compare --builds REV1 REV2 --setup 'make' -- ./{setup}/prog")
 	}
-	// What does not hang on the builds is checked before them.
+	// Properties that do not depend on the builds are checked before them.
 	plain := &spec.Comparison{Benchmarks: []spec.Benchmark{{Commands: []spec.Variant{
 		{Name: "A", Study: f.study(commands[0])},
 	}}}}
@@ -221,10 +221,10 @@ func (f *compareFlags) loadBuilds(
 	if err != nil {
 		return nil, done, err
 	}
-	if here, err = filepath.EvalSymlinks(here); err != nil { // .. is that of the file system
+	if here, err = filepath.EvalSymlinks(here); err != nil { // .. is the parent in the file system
 		return nil, done, err
 	}
-	set, err := checkout.Open(ctx, here, revisions)
+	set, err := builds.Open(ctx, here, revisions)
 	if err != nil {
 		return nil, done, err
 	}
@@ -253,7 +253,7 @@ func (f *compareFlags) loadBuilds(
 	return def, done, def.Check()
 }
 
-// inShell is what a path may have that stands in a shell line as it is.
+// inShell matches paths that need no quotes in a shell.
 var inShell = regexp.MustCompile(`^[A-Za-z0-9_./+-]*$`)
 
 // setupLine puts the directory of a build in the place of {setup} in a shell line.
@@ -282,7 +282,7 @@ func inTree(st *spec.Study, dir string) error {
 // build builds a commit, and returns the command that runs it. The path of the build in it
 // starts at the directory that the command runs in, so that ./{setup}/prog is one, too.
 func (f *compareFlags) build(
-	ctx context.Context, s streams, here string, t checkout.Tree, argv []string,
+	ctx context.Context, s streams, here string, t builds.Tree, argv []string,
 ) (v spec.Variant, err error) {
 	if f.setup != "" {
 		line, err := setupLine(f.setup, t.Dir)
@@ -312,7 +312,7 @@ func (f *compareFlags) build(
 
 // runSetup runs the line that builds a commit. A context that is done ends it with all its
 // processes.
-func runSetup(ctx context.Context, w io.Writer, line string, t checkout.Tree) error {
+func runSetup(ctx context.Context, w io.Writer, line string, t builds.Tree) error {
 	local, err := setup.Local(ctx, "compare", false, warnings(w))
 	if err != nil {
 		return err

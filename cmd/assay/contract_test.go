@@ -226,8 +226,10 @@ func TestContracts(t *testing.T) {
 			"repeated?": objs, "refuted?": list,
 		},
 		"study ls --json": {
-			"study": str, "trials": num, "done": num, "censored": num, "failed": num, "infeasible": num, "withdrawn?": num,
-			"objective": str, "best": null, "trial?": num, "runs?": num, "gain?": str, "keep?": flag, "spent_s": num, "last": str,
+			"study": str, "state": str, "priority": num, "app": str, "class?": str, "objective": str, "unit?": str, "best": null,
+			"best_trial": num, "best_runs?": num, "gain?": str, "keep?": flag, "trials": num, "done": num, "censored": num,
+			"failed": num, "infeasible": num, "withdrawn": num, "running": num, "spent_s": num, "saved_s": num, "lost_s": num,
+			"events": num, "created": str, "last": str, "ended_by": str,
 		},
 		"study show s --json": {
 			"study": str, "spec": objs, "trials": counts, "spent_s": num, "best": bestTrial, "ended_by?": str, "ended_why?": str,
@@ -243,6 +245,7 @@ func TestContracts(t *testing.T) {
 			"predicted": num, "best": bestTrial,
 			"parameters": []want{{"name": str, "value": anything, "effect": num, "importance": num, "main_effect": num}},
 			"limits?":    list,
+			"answer?":    answer,
 		},
 		"study similar s --json": {
 			"study": str, "correlation": null, "points": num, "trials": num, "reason?": str, "estimate?": flag, "fits?": flag,
@@ -326,4 +329,24 @@ func TestContracts(t *testing.T) {
 			}
 		}
 	}
+}
+
+// write writes a file into the house and returns its path.
+func (h *house) write(name, text string) string {
+	h.t.Helper()
+	path := filepath.Join(h.dir, name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		h.t.Fatal(err)
+	}
+	return path
+}
+
+// read returns the text of a file.
+func (h *house) read(path string) string {
+	h.t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return string(b)
 }

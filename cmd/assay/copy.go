@@ -19,13 +19,13 @@ func copyCommand(s streams, f *studyFlags) *cobra.Command {
 		Use:   "copy --to ADDRESS STUDY...",
 		Short: "copy studies to another store, as they are",
 		Long: `copy copies the records of studies from one store to another, byte by byte, with
-the hashes that tell whether anything is missing, and reads the copies back. A
-copy that was cut off, or of a study that has grown since, goes on where it
-ended. A different study of the same name is never changed.`,
+the hashes that show whether anything is missing, and reads the copies back. A
+copy that was interrupted, or whose study has grown since, resumes at its
+end. A different study of the same name is never changed.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("from") && cmd.Flags().Changed("store") {
-				return usagef("--from and --store say the same: give one of them")
+				return usagef("--from and --store mean the same: give one of them")
 			}
 			if to == "" {
 				return usagef("--to is missing: the store to copy to")
@@ -42,7 +42,7 @@ ended. A different study of the same name is never changed.`,
 	return cmd
 }
 
-// copyStudies copies all of them, or none if one is not there.
+// copyStudies copies all of the studies, or none if one does not exist.
 func copyStudies(ctx context.Context, w io.Writer, from, to string, names []string) error {
 	a, err := setup.ReadStore(ctx, from)
 	if err != nil {

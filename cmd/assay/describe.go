@@ -11,7 +11,7 @@ import (
 	"github.com/assay-run/assay/setup"
 )
 
-// describe says what tune would do.
+// describe prints the plan of tune.
 func describe(w io.Writer, p *setup.Problem) error {
 	var l report.Lines
 	l.Add("space", "%s configurations of %d parameters", p.Space.Size(), p.Space.Dim())
@@ -49,7 +49,7 @@ func describe(w io.Writer, p *setup.Problem) error {
 	return l.Write(w)
 }
 
-// preview returns the line that runs a configuration; ok is false if no command is all of a run.
+// preview returns the line that runs a configuration; ok is false if a run consists of more than one command.
 func preview(p *setup.Problem, c assay.Config) (line string, ok bool) {
 	if p.Program == nil || p.Definition.App != "" {
 		return "", false
@@ -58,7 +58,7 @@ func preview(p *setup.Problem, c assay.Config) (line string, ok bool) {
 	return r.Line(), r.Alone()
 }
 
-// here returns where the commands of a problem are to be used that this process prints.
+// here returns the place for which this process prints the commands of a problem.
 func here(p *setup.Problem) result.Place {
 	return result.Place{
 		Here:   workingDirectory(p.Definition.Dir),

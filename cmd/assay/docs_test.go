@@ -12,10 +12,11 @@ func TestDocs(t *testing.T) {
 	testbed.Outside(t)
 	t.Parallel()
 	for _, page := range []string{
-		"../../README.md", "../../docs/guide.md", "../../docs/gate.md", "../../docs/compare-files.md", "../../docs/import.md",
+		"../../README.md", "../../docs/guide.md", "../../docs/tables.md", "../../docs/workflows.md",
+		"../../docs/gate.md", "../../docs/compare-files.md", "../../docs/import.md",
 		"../../docs/online.md", "../../docs/costmodel.md",
-		"../../docs/ask.md", "../../docs/python.md", "../../docs/slurm.md", "../../docs/batch.md",
-		"../../docs/install.md",
+		"../../docs/server-operations.md", "../../docs/ask.md", "../../docs/python.md", "../../docs/slurm.md",
+		"../../docs/batch.md", "../../docs/install.md",
 		"../../docs/tutorials/cluster.md", "../../docs/tutorials/workflow.md",
 		"../../docs/tutorials/python.md", "../../docs/tutorials/ci.md",
 		"../../docs/explain/noise.md", "../../docs/explain/censoring.md", "../../docs/explain/pruning.md",

@@ -4,16 +4,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/internal/workbench"
 	"github.com/assay-run/assay/run"
 	"github.com/assay-run/assay/setup"
-	"github.com/assay-run/assay/workbench"
 )
 
 func doctorCommand(s streams) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "what this machine offers: cgroups, energy meters, namespaces, Slurm",
+		Short: "show the features of this machine: cgroups, energy meters, namespaces, Slurm",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			facts := append(run.Host(cmd.Context()), workbenchFacts()...)
@@ -38,7 +38,7 @@ func doctorCommand(s streams) *cobra.Command {
 	return cmd
 }
 
-// workbenchFacts says which attributes of a resource assignment can be varied.
+// workbenchFacts returns which attributes of a resource assignment can be varied.
 func workbenchFacts() []run.Fact {
 	var facts []run.Fact
 	for _, a := range workbench.Attributes() {

@@ -13,17 +13,16 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/store/sqlite"
+	"github.com/assay-run/assay/internal/store/sqlite"
 )
 
-// Exit codes. 130 and 143 say that SIGINT or SIGTERM ended a study whose state
-// is saved.
+// Exit codes. 130 and 143 mean that SIGINT or SIGTERM ended a study whose state is saved.
 const (
 	codeFailure  = 1
 	codeUsage    = 2
 	codeNoResult = 3  // every trial failed or is infeasible
 	codeSlower   = 4  // compare --fail-if: a command is slower than the limit
-	codeUnknown  = 5  // compare --fail-if: it cannot be told within the budget
+	codeUnknown  = 5  // compare --fail-if: undecided within the budget
 	codeIO       = 74 // EX_IOERR: the disk of the store is full or failing
 )
 
@@ -61,9 +60,8 @@ func interruptCode(s os.Signal) int {
 	return 128 + int(syscall.SIGINT)
 }
 
-// mistaken returns an error of the operating system about a path that the command
-// line names as a mistake of the user, if it is one: nothing is there, it is of the
-// wrong kind, or it may not be read. Any other error is returned as it is.
+// mistaken returns an error of the operating system about a path on the command line as a mistake of the user, if it is
+// one: the path does not exist, is of the wrong kind, or may not be read. It returns any other error unchanged.
 func mistaken(err error) error {
 	for _, is := range []error{fs.ErrNotExist, fs.ErrPermission, syscall.ENOTDIR, syscall.EISDIR} {
 		if errors.Is(err, is) {
@@ -82,8 +80,7 @@ func taken(err error) error {
 	return err
 }
 
-// noStudy returns the error of a command that looks at a study: what to say where
-// there is none of that name.
+// noStudy returns the error of a command that reads a study: a usage error with a hint if no study has that name.
 func noStudy(err error, name string) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return usagef("no study %q (see assay study ls)", name)
@@ -107,8 +104,7 @@ func forPeople(err error) string {
 	return text
 }
 
-// flagMistake returns what is wrong with a flag: the flag, its value, and what it
-// has to be.
+// flagMistake describes the fault of a flag: the flag, its value, and the expected form.
 func flagMistake(err error) string {
 	bad, ok := errors.AsType[*pflag.InvalidValueError](err)
 	if !ok {
@@ -133,7 +129,7 @@ func flagMistake(err error) string {
 	return fmt.Sprintf("--%s %s: %s", f.Name, bad.GetValue(), want)
 }
 
-// interrupted says how to go on with a study, and returns the error of the signal.
+// interrupted prints how to resume a study, and returns the error of the signal.
 func interrupted(w io.Writer, s os.Signal) error {
 	fmt.Fprintf(w, "interrupted; nothing that was measured is lost. Resume with:\n  %s\n", resumeCommand(commandLine()))
 	return &exitError{interruptCode(s)}

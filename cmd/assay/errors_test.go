@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/store/sqlite"
+	"github.com/assay-run/assay/internal/store/sqlite"
 )
 
 func TestForPeople(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -18,12 +19,8 @@ func TestExamples(t *testing.T) {
 	testbed.Outside(t)
 	withPostgres(t)
 	withWorkflows(t)
-	for _, tt := range []struct {
-		name, module string
-		needs        []string
-		unprivileged bool
-		file         string // must be there
-	}{
+	examples := []example{
+		{name: "matmul", needs: []string{"go"}},
 		{name: "gogc", needs: []string{"go"}},
 		{name: "gcc", needs: []string{"gcc"}},
 		{name: "x264", needs: []string{"x264", "ffmpeg"}},
@@ -36,7 +33,10 @@ func TestExamples(t *testing.T) {
 		{name: "gpu", needs: []string{"gcc"}, file: "/usr/include/CL/cl.h"},
 		{name: "snakemake", needs: []string{"snakemake"}},
 		{name: "nextflow", needs: []string{"nextflow"}},
-	} {
+		{name: "sort", needs: []string{"sort", "gzip", "zstd"}},
+	}
+	everyExample(t, examples)
+	for _, tt := range examples {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			if tt.name != "gcc" {
@@ -93,6 +93,31 @@ func TestExamples(t *testing.T) {
 				t.Errorf("%s\n%s", out.String(), log.String())
 			}
 		})
+	}
+}
+
+// An example is a directory of examples with the study file assay.yaml, with the needs of its program.
+type example struct {
+	name, module string
+	needs        []string
+	unprivileged bool
+	file         string // must be there
+}
+
+// everyExample fails for an example that no test runs.
+func everyExample(t *testing.T, examples []example) {
+	t.Helper()
+	files, err := filepath.Glob("../../examples/*/assay.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		name := filepath.Base(filepath.Dir(file))
+		listed := slices.ContainsFunc(examples, func(e example) bool { return e.name == name })
+		// TestSchedsim and TestSlurmExample run two of them, and blast is for assay learn.
+		if !listed && !slices.Contains([]string{"schedsim", "slurm", "blast"}, name) {
+			t.Errorf("no test runs %s", file)
+		}
 	}
 }
 

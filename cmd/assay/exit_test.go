@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -210,5 +211,54 @@ func TestFlagsWithoutFile(t *testing.T) {
 		if !strings.Contains(shown, want) {
 			t.Errorf("no %q in\n%s", want, shown)
 		}
+	}
+}
+
+// A command in quotes is a line for a shell: the error has the two ways out.
+func TestCommandInQuotes(t *testing.T) {
+	h := newHouse(t)
+	for _, args := range [][]string{
+		{"tune", "-p", "n=1..9", "--", "sleep 0.0{n}"}, {"tune", "--", "sleep 0.0{n}"},
+	} {
+		code, _, errs := h.tryArgs(append([]string{args[0], "--store", "memory"}, args[1:]...), "")
+		if code != 2 || !strings.Contains(errs, "without quotes around it, or use --shell") {
+			t.Errorf("%q ends with %d: %s", args, code, errs)
+		}
+	}
+}
+
+// Each command that looks at a store or a server looks at the server of the environment, and at a store that is named.
+// One that works on a store alone says that the server is not meant. The table has every subcommand of study.
+func TestServerOfTheEnvironment(t *testing.T) {
+	h := newHouse(t)
+	h.run("tune t.yaml --trials 6 --study s")
+	t.Setenv("ASSAY_SERVER", "unix:"+filepath.Join(h.dir, "none.sock"))
+	const asked, refused = "none.sock", "has no --server: name the store"
+	table := map[string][2]string{
+		"ls": {"", asked}, "show": {"s", asked}, "trials": {"s", asked}, "front": {"s", asked}, "export": {"s", asked},
+		"explain": {"s", asked}, "noise": {"s", asked}, "apply": {"s", asked}, "output": {"s 1", asked},
+		"files": {"s 1", asked}, "add": {"s threads=1", asked}, "pause": {"s", asked}, "resume": {"s", asked},
+		"stop": {"s", asked}, "priority": {"s 1", asked}, "watch": {"s", asked},
+		"rm": {"s --yes", refused}, "similar": {"s", refused}, "import": {"t.yaml", refused},
+		"copy": {"s --to b.db", refused}, "recover": {"spool", refused}, "fsck": {"", refused},
+		"builds": {"--json", ""}, // of this machine
+	}
+	for _, c := range studyCommand(streams{}).Commands() {
+		row, is := table[c.Name()]
+		if !is {
+			t.Errorf("study %s is not in the table", c.Name())
+			continue
+		}
+		line := strings.TrimSpace("study " + c.Name() + " " + row[0])
+		if code, out, errs := h.try(line, ""); (code == 0) != (row[1] == "") || !strings.Contains(errs, row[1]) {
+			t.Errorf("%s ends with %d: %s%s", line, code, out, errs)
+		}
+	}
+	if code, out, errs := h.try("report s -o r.html", ""); code == 0 || !strings.Contains(errs, asked) {
+		t.Errorf("report ends with %d: %s%s", code, out, errs)
+	}
+	at := filepath.Join(h.dir, "assay", "assay.db")
+	if out := h.run("study ls --store " + at); !strings.Contains(out, "s ") {
+		t.Errorf("with --store: %s", out)
 	}
 }

@@ -10,9 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/explain"
+	"github.com/assay-run/assay/internal/atomicfile"
 	"github.com/assay-run/assay/internal/result"
-	"github.com/assay-run/assay/internal/whole"
 	"github.com/assay-run/assay/setup"
 )
 
@@ -23,19 +22,19 @@ func explainCommand(s streams, f *studyFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain STUDY",
 		Short: "which parameter pushes the objective where",
-		Long: `explain fits a random forest to the trials of a study and says what it has learned:
+		Long: `explain fits a random forest to the trials of a study and reports, by parameter:
 
-  at the best   what each parameter contributes at the best configuration,
-                compared with the average trial (Shapley values of the trees)
+  at the best   its contribution at the best configuration, compared with the
+                average trial (Shapley values of the trees)
   importance    how far it moves the trials on the average, up or down
   alone         its share of the variance over the whole space (functional
                 analysis of variance); the rest are interactions
 
-With limits, it also says how many runs broke each, and what was learned of it: the chance
-that the best configuration keeps it, the mean chance over the space, and the parameter
-that moves it most.
+With limits, it also reports how many runs broke each limit, the chance that the best
+configuration keeps it, the mean chance over the space, and the parameter that moves it
+most.
 
-Where the metric is positive the first two are relative. The model is checked by
+The first two are relative if the metric is positive. The model is checked by
 cross-validation; if it explains little, so does this command.`,
 		Args: cobra.ExactArgs(1), ValidArgsFunction: f.complete,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -54,17 +53,10 @@ func explainStudy(ctx context.Context, w io.Writer, h *setup.Store, name string,
 	if err != nil {
 		return err
 	}
-	var trials []assay.Trial
-	for t, err := range r.Trials(ctx) {
-		if err != nil {
-			return err
-		}
-		trials = append(trials, t)
-	}
-	e, err := explain.Explain(r.Params, r.Goal, trials, r.Definition.Search.Seed)
+	e, _, limits, err := r.Explain(ctx, 0)
 	if errors.Is(err, assay.ErrTooFew) {
-		if limits, lerr := learnedLimits(r, trials); lerr == nil && !asJSON {
-			if err := explain.WriteLimits(w, palette(w), limits); err != nil {
+		if len(limits) > 0 && !asJSON {
+			if err := result.WriteLimits(w, palette(w), limits); err != nil {
 				return err
 			}
 		}
@@ -78,7 +70,7 @@ func explainStudy(ctx context.Context, w io.Writer, h *setup.Store, name string,
 		if err := e.Chart(r).WriteSVG(&b); err != nil {
 			return err
 		}
-		if err := whole.WriteFile(svg, b.Bytes(), 0o644); err != nil {
+		if err := atomicfile.WriteFile(svg, b.Bytes(), 0o644); err != nil {
 			return err
 		}
 	}
@@ -86,13 +78,4 @@ func explainStudy(ctx context.Context, w io.Writer, h *setup.Store, name string,
 		return writeJSON(w, e.Output(r))
 	}
 	return e.Write(w, palette(w), r)
-}
-
-// learnedLimits says what was learned of the limits of a study, also where no run is within them.
-func learnedLimits(r *result.Record, trials []assay.Trial) ([]explain.Limit, error) {
-	space, err := assay.NewSpace(r.Params)
-	if err != nil {
-		return nil, err
-	}
-	return explain.Limits(space, r.Goal, trials, r.Definition.Search.Seed), nil
 }

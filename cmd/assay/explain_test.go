@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/assay-run/assay/internal/explain"
+	"github.com/assay-run/assay/internal/result"
 )
 
 // TestExplainStudy tunes a recorded program and asks what made it fast.
@@ -48,7 +48,7 @@ func TestExplainStudy(t *testing.T) {
 	if b, err := os.ReadFile(svg); err != nil || !strings.Contains(string(b), "threads = 8") {
 		t.Errorf("the chart: %v\n%s", err, b)
 	}
-	var got explain.Output
+	var got result.Output
 	if err := json.Unmarshal([]byte(assay("study", "explain", "s", "--json")), &got); err != nil {
 		t.Fatal(err)
 	}

@@ -65,6 +65,7 @@ key = "constraints"
 for t in done:
     assert t.user_attrs["elapsed"] == t.value and t.user_attrs["power"] > 0, t
     assert (t.system_attrs[key][0] > 0) == (t.user_attrs["power"] > 15), t
+assert study.metric_names == ["elapsed"] and study.user_attrs["assay_units"] == {"elapsed": "s"}, study.user_attrs
 print(len(done), sum(t.system_attrs[key][0] > 0 for t in done), study.best_trial.user_attrs["power"] <= 15)
 `
 	out, err := exec.Command(python, "-c", script, file).CombinedOutput()

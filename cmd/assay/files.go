@@ -14,25 +14,25 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/assay-run/assay/internal/atomicfile"
 	"github.com/assay-run/assay/internal/report"
-	"github.com/assay-run/assay/internal/whole"
-	"github.com/assay-run/assay/rest/api"
+	"github.com/assay-run/assay/internal/rest/api"
 	"github.com/assay-run/assay/setup"
 )
 
-// followEvery is how often a server is asked how a run goes on.
+// followEvery is the interval of requests while following a run.
 const followEvery = 2 * time.Second
 
-// outputCommand shows what a trial's run has printed: by the record of this machine, or by a server.
+// outputCommand shows the output of a trial's run, from the local record or from a server.
 func outputCommand(s streams, f *studyFlags) *cobra.Command {
 	remote := &remoteFlags{}
 	follow, stderr := false, false
 	cmd := &cobra.Command{
-		Use: "output STUDY TRIAL", Short: "what was kept of the output of a trial's run", Args: cobra.ExactArgs(2),
+		Use: "output STUDY TRIAL", Short: "print the kept output of a trial's run", Args: cobra.ExactArgs(2),
 		ValidArgsFunction: f.complete,
-		Long: `output prints what was kept of the output of a trial's run. With --server, or
---follow, a server is asked: also of a run that goes on, of which it knows the
-last 4 KiB of each beat. --follow goes on until the run ends.`,
+		Long: `output prints the kept output of a trial's run. With --server or --follow, it asks
+a server, which also has the output of a running trial: the last 4 KiB of each
+heartbeat. --follow continues until the run ends.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := trialNumber(args[1])
 			if err != nil {
@@ -51,9 +51,9 @@ last 4 KiB of each beat. --follow goes on until the run ends.`,
 			return showHostedOutput(cmd.Context(), s, c, args[0], id, stderr, follow)
 		},
 	}
-	remote.add(cmd)
+	remote.instead(cmd)
 	cmd.Flags().BoolVar(&stderr, "stderr", false, "the error output")
-	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on until the run ends")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "continue until the run ends")
 	return cmd
 }
 
@@ -66,7 +66,7 @@ func trialNumber(text string) (int64, error) {
 	return id, nil
 }
 
-// showHostedOutput prints what a server knows of an output, and what comes of it.
+// showHostedOutput prints the output known to a server, and follows it if requested.
 func showHostedOutput(ctx context.Context, s streams, c *api.Client, study string, id int64, stderr,
 	follow bool,
 ) error {
@@ -81,7 +81,7 @@ func showHostedOutput(ctx context.Context, s streams, c *api.Client, study strin
 			text = o.Stderr.Text
 		}
 		news := seen.Next(o.State, o.Attempt, text)
-		if _, tty := terminal(s.out); tty { // what a program wrote is no command to this terminal
+		if _, tty := terminal(s.out); tty { // the program's output must not control this terminal
 			news = report.VisibleLines(news)
 		}
 		if _, err := io.WriteString(s.out, news); err != nil {
@@ -98,7 +98,7 @@ func showHostedOutput(ctx context.Context, s streams, c *api.Client, study strin
 	}
 }
 
-// filesCommand lists what a run on a server has left, and brings it here.
+// filesCommand lists the files kept of a run on a server, and downloads them.
 func filesCommand(s streams) *cobra.Command {
 	f := &remoteFlags{}
 	to := ""
@@ -129,7 +129,7 @@ func filesCommand(s streams) *cobra.Command {
 	return cmd
 }
 
-// listFiles prints what was kept of a run.
+// listFiles prints the files kept of a run.
 func listFiles(w io.Writer, all api.Files) error {
 	t := report.NewTable(palette(w), "file", ">bytes", "sha256")
 	for _, f := range all.Files {
@@ -177,7 +177,7 @@ func fetchFile(ctx context.Context, w io.Writer, c *api.Client, all api.Files, n
 	return writeNew(to, r)
 }
 
-// fetchFiles writes all files into a directory. The names are those of the run: no path of them leads out of it.
+// fetchFiles writes all files into a directory. The names come from the run: no path of them leads out of it.
 func fetchFiles(ctx context.Context, s streams, c *api.Client, all api.Files, dir string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return inputError(err)
@@ -225,12 +225,12 @@ func fetchInto(ctx context.Context, c *api.Client, all api.Files, root *os.Root,
 	return errors.Join(err, f.Close())
 }
 
-// writeNew writes a file, over what is there.
+// writeNew writes a file, replacing an existing one.
 func writeNew(path string, r io.Reader) error {
 	if strings.HasSuffix(path, "/") {
 		return usagef("-o %s: it is a directory; NAME goes to a file", path)
 	}
-	return mistaken(whole.Write(path, 0o644, func(w io.Writer) error {
+	return mistaken(atomicfile.Write(path, 0o644, func(w io.Writer) error {
 		_, err := io.Copy(w, r)
 		return err
 	}))

@@ -13,8 +13,8 @@ type flagGroup struct {
 	names []string
 }
 
-// group shows the flags of cmd, which are all defined, in these groups; those of no group come last.
-// A group that names a flag which is not there panics.
+// group shows the flags of cmd, all of which must be defined, in these groups; ungrouped flags come last. It panics if
+// a group names a flag that does not exist.
 func group(cmd *cobra.Command, groups ...flagGroup) {
 	cmd.InitDefaultHelpFlag()
 	all := cmd.LocalFlags()
@@ -54,6 +54,6 @@ func group(cmd *cobra.Command, groups ...flagGroup) {
 func choices(cmd *cobra.Command, flag string, values ...string) {
 	err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 	if err != nil {
-		panic(err) // a flag that is not there, or one that has completions
+		panic(err) // a flag that does not exist, or has completions already
 	}
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/internal/store/sqlite"
 	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/store"
-	"github.com/assay-run/assay/store/sqlite"
 )
 
 func fsckCommand(s streams, f *studyFlags) *cobra.Command {
@@ -22,19 +22,19 @@ func fsckCommand(s streams, f *studyFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fsck",
 		Short: "rebuild every trial from the events and compare",
-		Long: `fsck reads the whole store: it verifies every event, makes everything else again
+		Long: `fsck reads the whole store: it verifies every event, derives everything else again
 from the events, and compares.
 
-With --repair it writes again what follows from the events. Where events
-themselves are damaged it saves those that are whole into a new store beside the
-damaged one, PATH.salvaged, and leaves the damaged one as it is. No other assay
-may use the store meanwhile.`,
+With --repair it rewrites all data derived from the events. If events themselves
+are damaged, it saves the intact events into a new store beside the damaged one,
+PATH.salvaged, and leaves the damaged one as it is. No other assay may use the
+store meanwhile.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return fsckOrSalvage(cmd.Context(), s.out, f.store, repair)
 		},
 	}
-	cmd.Flags().BoolVar(&repair, "repair", false, "write again what can be derived from the events, or save the events")
+	cmd.Flags().BoolVar(&repair, "repair", false, "rewrite all data derived from the events, or save the intact events")
 	return cmd
 }
 
@@ -62,7 +62,7 @@ func fsckOrSalvage(ctx context.Context, w io.Writer, at string, repair bool) err
 	return &exitError{codeFailure}
 }
 
-// fsckStore says what is wrong with a store, and whether it is whole now.
+// fsckStore prints the faults of a store, and reports whether it is now intact.
 func fsckStore(ctx context.Context, w io.Writer, h *setup.Store, repair bool) (ok bool, err error) {
 	s, is := h.Store.(interface {
 		Fsck(ctx context.Context, opts store.FsckOptions) (store.Report, error)
@@ -82,19 +82,20 @@ func fsckStore(ctx context.Context, w io.Writer, h *setup.Store, repair bool) (o
 	if !r.OK() {
 		found = fmt.Sprintf("%d problems", len(r.Problems))
 	}
-	fmt.Fprintf(&b, "%d studies, %d events, %d trials checked: %s\n", r.Studies, r.Events, r.Trials, found)
+	fmt.Fprintf(&b, "%s, %d events, %d trials checked: %s\n", report.Count(int(r.Studies), "study", "studies"), r.Events,
+		r.Trials, found)
 	_, err = io.WriteString(w, b.String())
 	return r.OK(), err
 }
 
-// salvage saves the whole events of a damaged store into another beside it. It
-// ends with the code of a failure: the store that was asked for is still damaged.
+// salvage saves the intact events of a damaged store into another one next to it. It ends with the code of a failure:
+// the original store is still damaged.
 func salvage(ctx context.Context, w io.Writer, at string) error {
 	at, err := setup.StorePath(at)
 	if err != nil {
 		return err
 	}
-	if at == "" { // events of a database are saved by its own means, from a copy of it
+	if at == "" { // a database has its own tools for this
 		return &exitError{codeFailure}
 	}
 	dst := at + ".salvaged"
@@ -121,7 +122,7 @@ func salvage(ctx context.Context, w io.Writer, at string) error {
 		}
 		b.WriteByte('\n')
 	}
-	fmt.Fprintf(&b, "%d events of %d studies saved in %s\n", events, len(saved), dst)
+	fmt.Fprintf(&b, "%d events of %s saved in %s\n", events, report.Count(len(saved), "study", "studies"), dst)
 	fmt.Fprintf(&b, "%s is left as it is\n", at)
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assay-run/assay/internal/bench"
-	"github.com/assay-run/assay/internal/foreign"
+	"github.com/assay-run/assay/internal/exchange"
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/internal/result"
 	"github.com/assay-run/assay/setup"
@@ -25,7 +25,7 @@ func importCommand(s streams, sf *studyFlags) *cobra.Command {
 	f := &importFlags{}
 	cmd := &cobra.Command{
 		Use:   "import TABLE.yaml|FILE",
-		Short: "put a recorded table, or what another tuner has on record, on record as a study",
+		Short: "record a table, or the runs of another tuner, as a study",
 		Long: `import makes a study of recorded runs: each becomes a trial that has ended. Other
 studies of the same parameters and objective can then be helped by it (assay tune
 --prior).
@@ -60,11 +60,11 @@ file, for assay bench among others.`,
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.name, "study", "", "name of the study (default: the name in the file, or the file's)")
-	fl.StringVar(&f.of, "of", "", "of several in a file of another tuner, the `study` or experiment")
-	fl.StringVar(&f.minimize, "minimize", "", "`metric` of another tuner's that is the objective, of which less is better")
-	fl.StringVar(&f.maximize, "maximize", "", "`metric` of another tuner's that is the objective, of which more is better")
+	fl.StringVar(&f.of, "of", "", "the `study` or experiment, if a file of another tuner has several")
+	fl.StringVar(&f.minimize, "minimize", "", "`metric` of another tuner to minimize")
+	fl.StringVar(&f.maximize, "maximize", "", "`metric` of another tuner to maximize")
 	fl.StringVar(&f.like, "like", "",
-		"a study `FILE.yaml` that it is to help: types of parameters and objective are those of it")
+		"the study `FILE.yaml` to help: gives the types of parameters and the objective")
 	fl.StringVar(&f.write, "write", "", "write a study file `FILE.yaml` and FILE.csv instead")
 	return cmd
 }
@@ -73,7 +73,7 @@ file, for assay bench among others.`,
 func (f *importFlags) problem(ctx context.Context, s streams, file string) (*setup.Problem, error) {
 	if !setup.IsForeign(file) {
 		if f.of != "" || f.minimize != "" || f.maximize != "" || f.write != "" || f.like != "" {
-			return nil, usagef("--of, --minimize, --maximize, --like and --write are of files of other tuners, and %s is none",
+			return nil, usagef("--of, --minimize, --maximize, --like and --write need a file of another tuner, which %s is not",
 				file)
 		}
 		return bench.Source{File: file, For: "import", Warn: warnings(s.err)}.Table()
@@ -111,8 +111,8 @@ func (f *importFlags) problem(ctx context.Context, s streams, file string) (*set
 	return p, err
 }
 
-// fit takes the types of parameters, and the objective unless a flag names one, of the study that is to be helped.
-func (f *importFlags) fit(s streams, st *foreign.Study) error {
+// fit takes the types of parameters, and the objective unless a flag names one, from the study that is to benefit.
+func (f *importFlags) fit(s streams, st *exchange.Study) error {
 	def, err := loadStudy(s.err, f.like, nil)
 	if err != nil {
 		return err
@@ -141,7 +141,7 @@ func (f *importFlags) fit(s streams, st *foreign.Study) error {
 }
 
 // writeTo writes the study as a table and its study file.
-func (f *importFlags) writeTo(w io.Writer, st *foreign.Study) error {
+func (f *importFlags) writeTo(w io.Writer, st *exchange.Study) error {
 	if ext := filepath.Ext(f.write); ext != ".yaml" && ext != ".yml" {
 		return usagef("--write %s: the name of a study file ends in .yaml", f.write)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/assay-run/assay/spec"
 )
 
-// keyFlags are flags that stand for keys of study files, by the declarations of the keys.
+// keyFlags are flags for keys of study files, from the declarations of the keys.
 type keyFlags struct{ keys []spec.Key }
 
 // A keyText is the text of such a flag. The study checks it.
@@ -19,7 +19,7 @@ func (t *keyText) String() string        { return t.text }
 func (t *keyText) Set(text string) error { t.text = text; return nil }
 func (t *keyText) Type() string          { return t.kind }
 
-// add declares the flags of these names, or of all keys that have one. help replaces that of a key.
+// add declares the flags with these names, or of all keys that have one. help replaces the help of a key.
 func (f *keyFlags) add(cmd *cobra.Command, help map[string]string, names ...string) {
 	for _, k := range spec.Keys() {
 		if k.Flag == "" || len(names) > 0 && !slices.Contains(names, k.Flag) {

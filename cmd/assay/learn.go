@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/costmodel"
+	"github.com/assay-run/assay/internal/atomicfile"
+	"github.com/assay-run/assay/internal/costmodel"
 	"github.com/assay-run/assay/internal/result"
-	"github.com/assay-run/assay/internal/whole"
 	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/spec"
 )
@@ -25,12 +25,12 @@ func learnCommand(s streams) *cobra.Command {
 	var model, target, from, learnedOn string
 	cmd := &cobra.Command{
 		Use:   "learn STUDY.yaml [flags]",
-		Short: "learn what a program costs on any resources, in few runs",
+		Short: "learn the cost of a program on any resources, in few runs",
 		Long: `learn runs a program on different assignments of its resources, which are the
-parameters of the study, chooses each next run for the error that it takes away
-per second, and writes a model file for assay predict and assay plan. With a
+parameters of the study, chooses each next run for the error that it removes per
+second, and writes a model file for assay predict and assay plan. With a
 workbench: section in the study, the parameters cpu, memory, rtt, bandwidth and
-disk are realised on this machine (see assay doctor). Learning again goes on.
+disk are realised on this machine (see assay doctor). The same command resumes.
 
 With --from it learns from the trials of a study on record, and runs nothing.`,
 		Example: `  assay learn blast.yaml --budget 30m --error 10%
@@ -60,12 +60,12 @@ With --from it learns from the trials of a study on record, and runs nothing.`,
 	fl.StringVar(&model, "model", "", "where to write the model: a `file` (default STUDY.model.json)")
 	fl.StringVar(&target, "error", "", "mean error in `percent` that is good enough, such as 10%")
 	fl.StringVar(&learnedOn, "learned-on", "",
-		"a `file` of assay profile --json of this machine, or that of --from: predictions on others start from it")
+		"`file` of assay profile --json of the machine of the runs: predictions on others start from it")
 	fl.StringVar(&from, "from", "", "learn from the trials of a `study` on record")
 	f.keys.add(cmd, map[string]string{"trials": "number of runs"}, "budget", "trials", "timeout", "seed")
 	fl.StringVar(&f.study, "study", "", "name of the study (default: the file's name)")
 	fl.StringVar(&f.store, "store", "", "where studies are kept: a `path`, or memory (default in $XDG_STATE_HOME/assay)")
-	fl.BoolVar(&f.dryRun, "dry-run", false, "say what would be done, and do nothing")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "print the plan, and run nothing")
 	fl.BoolVar(&f.json, "json", false, "print the result as one JSON object")
 	return cmd
 }
@@ -98,7 +98,7 @@ func (f *tuneFlags) learn(cmd *cobra.Command, s streams, args []string, target s
 		if st.Stop.Rule != "" && st.Stop.Rule != "none" {
 			return usagef("%sstop: %s: a run that is stopped early has no cost to learn from", st.At("stop.rule"), st.Stop.Rule)
 		}
-		st.Search.Name, st.Stop.Rule = setup.LearningSearcher, "none"
+		st.Search.Name, st.Stop.Rule, st.Pairs = setup.LearningSearcher, "none", spec.Pairs{None: true}
 		if percent > 0 {
 			if st.Search.Options == nil {
 				st.Search.Options = map[string]any{}
@@ -127,7 +127,9 @@ func (f *tuneFlags) learn(cmd *cobra.Command, s streams, args []string, target s
 	if err != nil {
 		return err
 	}
-	out := &result.Learned{Study: name, Spent: res.Spent.Seconds(), EndedBy: res.EndedBy, Assignments: space.Size()}
+	out := &result.Learned{
+		Study: name, Spent: res.Spent.Seconds(), EndedBy: res.EndedBy, Assignments: space.Size(), Target: percent,
+	}
 	if res.EndedBy == "search" && l.Converged() {
 		out.EndedBy = "error" // below the target
 	}
@@ -179,13 +181,13 @@ func learnFrom(ctx context.Context, s streams, f *tuneFlags, from string, to mod
 	return to.finish(s, out, l, from, f.json)
 }
 
-// A modelFile says where a model is written, and what is written of its machine.
+// A modelFile is the file of a model, with the description of its machine.
 type modelFile struct {
 	name    string // "" is one that is named by the study
 	machine costmodel.Machine
 }
 
-// finish writes the model of a study and says what it is.
+// finish writes the model of a study and prints its description.
 func (to modelFile) finish(s streams, o *result.Learned, l *costmodel.ActiveLearner, study string, asJSON bool) error {
 	m, err := l.Model()
 	if errors.Is(err, assay.ErrTooFew) {
@@ -203,7 +205,7 @@ func (to modelFile) finish(s streams, o *result.Learned, l *costmodel.ActiveLear
 	if err != nil {
 		return err
 	}
-	if err := whole.WriteFile(file, append(b, '\n'), 0o644); err != nil {
+	if err := atomicfile.WriteFile(file, append(b, '\n'), 0o644); err != nil {
 		return err
 	}
 	o.Model = file

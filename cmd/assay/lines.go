@@ -23,7 +23,7 @@ func terminal(w io.Writer) (*os.File, bool) {
 	return f, ok && term.IsTerminal(f)
 }
 
-// columns returns how wide the terminal w is, 0 if it is none: then nothing is fitted.
+// columns returns the width of the terminal w, or 0 if w is not a terminal: then lines are not fitted.
 func columns(w io.Writer) int {
 	f, tty := terminal(w)
 	if !tty {

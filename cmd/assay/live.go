@@ -8,8 +8,7 @@ import (
 	"github.com/assay-run/assay/setup"
 )
 
-// newLive returns what shows a study on w while it runs, and the status line that it is
-// shown on, which the caller closes.
+// newLive returns the live display of a study on w, and the status line that it uses, which the caller closes.
 func newLive(w io.Writer, p *setup.Problem) (*result.Live, *term.Status) {
 	_, tty := terminal(w)
 	status := term.StatusOn(w)

@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/assay-run/assay/costmodel"
+	"github.com/assay-run/assay/internal/costmodel"
 	"github.com/assay-run/assay/internal/result"
 	"github.com/assay-run/assay/internal/testbed"
-	"github.com/assay-run/assay/workbench"
+	"github.com/assay-run/assay/internal/workbench"
 )
 
 // M(G, I, R) of Eq. 2 from one machine to another: two machines are emulated by the

@@ -18,7 +18,7 @@ import (
 
 	_ "github.com/assay-run/assay/internal/descriptors" // before packages that open files
 	"github.com/assay-run/assay/internal/report"
-	"github.com/assay-run/assay/workbench"
+	"github.com/assay-run/assay/internal/workbench"
 )
 
 func main() {
@@ -27,8 +27,7 @@ func main() {
 	os.Exit(execute(io, os.Args[1:]))
 }
 
-// streams are what a command reads and writes: results go to out, all else to
-// err.
+// streams are the input and outputs of a command: results go to out, everything else to err.
 type streams struct {
 	in  io.Reader
 	out io.Writer
@@ -56,8 +55,8 @@ func newRoot(s streams) *cobra.Command {
 		Use:   "assay",
 		Short: "find the best way to run an expensive program by running it as little as possible",
 		Long: `assay tunes a command with parameters: it proposes configurations, runs and
-measures them from outside, learns from every run, stops the hopeless ones
-early, and says which configuration is best and by how much.
+measures them from outside, learns from every run, stops bad runs early,
+and reports which configuration is best and by how much.
 
   assay tune -p level=1..19 -p threads=1,2,4 -- zstd -{level} -T{threads} -f data -o /dev/null`,
 		Args:          cobra.NoArgs,
@@ -79,7 +78,7 @@ early, and says which configuration is best and by how much.
 		catalogueCommand(s), planCommand(),
 		learnCommand(s), predictCommand(s), workflowCommand(), serveCommand(s), profileCommand(s),
 		serverCommand(s), workerCommand(s), uiCommand(s), queueCommand(s), workersCommand(s), tokenCommand(s),
-		slurmCommand(s),
+		slurmCommand(s), mcpCommand(s),
 		doctorCommand(s), versionCommand(s), shimCommand(s),
 	)
 	for _, command := range extra {
@@ -90,8 +89,8 @@ early, and says which configuration is best and by how much.
 	return root
 }
 
-// usageArgs makes every complaint about positional arguments a usage error that
-// says what the command takes, and help for what is no command one as well.
+// usageArgs turns every error about positional arguments, and help for an unknown command, into a usage error that
+// shows the arguments of the command.
 func usageArgs(cmd *cobra.Command) {
 	if check := cmd.Args; check != nil {
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
@@ -134,27 +133,25 @@ func wrongArgs(cmd *cobra.Command, args []string) error {
 	return usagef("an argument is missing\nusage: %s\n%s", cmd.UseLine(), see)
 }
 
-// interrupts returns a channel that is closed at the first signal that ends a command, a
-// context that is cancelled at the second, and the signal that came, or nil.
-// SIGINT comes from a terminal: what runs may end. Who sends SIGTERM or SIGHUP is a system that
-// waits for a while and then kills, and SIGQUIT is for the impatient: the context is cancelled
-// at once, so that every run is ended within its grace.
+// interrupts returns a channel that is closed at the first signal that ends a command, a context that is cancelled at
+// the second, and the signal that came, or nil. SIGINT comes from a terminal: current runs may end. SIGTERM and SIGHUP
+// come from a system that waits for a while and then kills, and SIGQUIT asks for a quick end: they cancel the context
+// at once, so that every run is ended within its grace period.
 func interrupts(ctx context.Context, first func()) (
 	drain <-chan struct{}, hard context.Context, which func() os.Signal, stop func(),
 ) {
 	return hear(ctx, first, hurries(ctx))
 }
 
-// drains is [interrupts] for a command that ends its own way at the first signal, whatever it is.
+// drains is [interrupts] for a command that handles the first signal in its own way, whichever it is.
 func drains(ctx context.Context) (
 	drain <-chan struct{}, hard context.Context, which func() os.Signal, stop func(),
 ) {
 	return hear(ctx, func() {}, func(os.Signal) bool { return false })
 }
 
-// hear waits for signals; the first one cancels the context if hurried says so.
-// A SIGHUP that nohup has switched off stays so. A reader of our output that is gone is an error
-// of writing, and no end.
+// hear waits for signals; the first one cancels the context if hurried returns true. A SIGHUP that nohup has switched
+// off stays ignored. A closed output pipe is a write error, and does not end the process.
 func hear(ctx context.Context, first func(), hurried func(os.Signal) bool) (
 	drain <-chan struct{}, hard context.Context, which func() os.Signal, stop func(),
 ) {
@@ -209,7 +206,7 @@ func endSignals() []os.Signal {
 // the process at once.
 func untilSignal(ctx context.Context) (context.Context, func()) {
 	out, stop := signal.NotifyContext(ctx, endSignals()...)
-	context.AfterFunc(out, stop) // the next one has the effect that it has without us
+	context.AfterFunc(out, stop) // further signals have their default effect
 	return out, stop
 }
 
@@ -225,14 +222,14 @@ func versionCommand(s streams) *cobra.Command {
 	}
 }
 
-// release and commit are those of a program that make dist built, set by the linker.
+// release and commit describe a build by make dist, set by the linker.
 var release, commit string
 
-// extra are commands of a program that is built for a purpose of its own.
+// extra are additional commands of special builds.
 var extra []func(streams) *cobra.Command
 
-// version returns the version of a release, the version of the module that go install built, or the
-// commit of the tree; with the commit beside a release, and the version of Go.
+// version returns the version of a release, the version of the module that go install built, or the commit of the tree;
+// with the commit of a release, and the version of Go.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -10,15 +10,14 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/assay-run/assay/internal/browser"
-	"github.com/assay-run/assay/internal/fakeslurm"
-	"github.com/assay-run/assay/internal/pace"
+	"github.com/assay-run/assay/internal/proc"
 	"github.com/assay-run/assay/internal/testbed"
 )
 
 // TestMain lets scripts and documentation run the command by its name.
 func TestMain(m *testing.M) {
 	of := func(version string) func() { return func() { release = version; main() } }
-	commands := fakeslurm.Commands()
+	commands := testbed.Commands()
 	maps.Copy(commands, map[string]func(){
 		"assay": main, "assay-1.1": of("v1.1.0"), "assay-1.2": of("v1.2.0"), "assay-1.3": of("v1.3.7"),
 		"assay-far": of("v1.4.0"),
@@ -27,7 +26,7 @@ func TestMain(m *testing.M) {
 		testbed.Supervise()
 		testbed.Wide(8)
 	}
-	pace.Set(0.05)
+	proc.SetPace(0.05)
 	testscript.Main(supervised{m}, commands)
 }
 

@@ -1,6 +1,6 @@
 //go:build manual
 
-// This file is no part of the program that is installed: it makes the manual of its commands.
+// This file is not part of the installed program: it generates the manual of its commands.
 //
 //	go run -tags manual ./cmd/assay manual DIR   pages for man, and completions of shells
 

@@ -9,14 +9,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/noise"
+	"github.com/assay-run/assay/internal/abtest"
 	"github.com/assay-run/assay/internal/result"
 	"github.com/assay-run/assay/setup"
 )
 
 // noiseFlags are the flags of `assay study noise`.
 type noiseFlags struct {
-	noise.Options
+	abtest.Options
 	json bool
 }
 
@@ -24,13 +24,13 @@ func noiseCommand(s streams, sf *studyFlags) *cobra.Command {
 	f := &noiseFlags{}
 	cmd := &cobra.Command{
 		Use:   "noise STUDY|-",
-		Short: "how noisy the runs are, and what to do about it",
+		Short: "measure the noise of the runs, and recommend repeats and an estimator",
 		Long: `noise looks at repeated runs of one configuration: how heavy the tail of their
 distribution is, and how many runs of which estimator put two configurations in
-order. With - it reads one number a line from standard input, run times of one
-configuration, or several numbers a line, those of several processors (ranks) at
-one time: then it says too how alike their noise is, and what the minimum of
-simultaneous runs is worth.
+order. With - it reads run times of one configuration from standard input, one
+number a line. With several numbers a line, the run times of several processors
+(ranks) at one time, it also reports how alike their noise is, and how good the
+minimum of simultaneous runs is.
 
 A straight tail in the plot is a heavy one; its slope is the tail index. Below 2
 the variance is infinite and averages do not settle, below 1 neither does the mean.`,
@@ -43,11 +43,11 @@ the variance is infinite and averages do not settle, below 1 neither does the me
 				return usagef("--difference and --error are between 0 and 1")
 			}
 			if args[0] == "-" {
-				columns, err := noise.ReadColumns(standardInput, s.in)
+				columns, err := abtest.ReadColumns(standardInput, s.in)
 				if err != nil {
 					return err
 				}
-				n, err := noise.OfColumns(columns, f.Options)
+				n, err := abtest.NoiseOfColumns(columns, f.Options)
 				if err != nil {
 					return usageError(fmt.Errorf("%s: %w", standardInput, err))
 				}
@@ -70,16 +70,17 @@ the variance is infinite and averages do not settle, below 1 neither does the me
 }
 
 // studyNoise returns the noise of the repeated runs of a study.
-func studyNoise(ctx context.Context, h *setup.Store, name string, o noise.Options) (*noise.Report, error) {
+func studyNoise(ctx context.Context, h *setup.Store, name string, o abtest.Options) (*abtest.NoiseReport, error) {
 	r, err := result.Read(ctx, h, name)
 	if err != nil {
 		return nil, err
 	}
-	samples, err := noise.Samples(r.Runs(ctx), r.Params.Text)
+	samples, err := abtest.Samples(r.Runs(ctx), r.Params.Text)
 	if err != nil {
 		return nil, err
 	}
-	n, err := noise.OfSamples(samples, r.Goal.Unit, o)
+	o.Maximize = r.Goal.Maximize
+	n, err := abtest.NoiseOf(samples, r.Goal.Unit, o)
 	if errors.Is(err, assay.ErrTooFew) {
 		return nil, usagef("study %q has no configuration with 3 runs or more: repeat them (assay tune --repeat 5)", name)
 	}
@@ -92,7 +93,7 @@ func studyNoise(ctx context.Context, h *setup.Store, name string, o noise.Option
 // standardInput is the name of the standard input in messages.
 const standardInput = "standard input"
 
-func (f *noiseFlags) print(w io.Writer, n *noise.Report) error {
+func (f *noiseFlags) print(w io.Writer, n *abtest.NoiseReport) error {
 	if f.json {
 		return writeJSON(w, n)
 	}

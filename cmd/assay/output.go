@@ -8,7 +8,7 @@ import (
 	"github.com/assay-run/assay/setup"
 )
 
-// showOutput prints what was kept of a stream of a trial's run.
+// showOutput prints the kept part of a stream of a trial's run.
 func showOutput(ctx context.Context, w io.Writer, h *setup.Store, study string, id int64, stderr bool) error {
 	stream := "stdout"
 	if stderr {
@@ -23,7 +23,7 @@ func showOutput(ctx context.Context, w io.Writer, h *setup.Store, study string, 
 		_, err = io.Copy(w, kept)
 		return err
 	}
-	// What a program wrote is no command to this terminal.
+	// The program's output must not control this terminal.
 	all, err := io.ReadAll(kept)
 	if err != nil {
 		return err

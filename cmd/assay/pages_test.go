@@ -34,7 +34,8 @@ func servePages(t *testing.T) *served {
 	t.Helper()
 	testbed.Outside(t)
 	s := &served{t: t, dir: t.TempDir()}
-	s.env = append(os.Environ(), "HOME="+s.dir, "XDG_STATE_HOME="+filepath.Join(s.dir, "state"), "ASSAY_SERVER=", "ASSAY_TOKEN_FILE=")
+	s.env = append(os.Environ(), "HOME="+s.dir, "XDG_STATE_HOME="+filepath.Join(s.dir, "state"), "ASSAY_SERVER=",
+		"ASSAY_TOKEN_FILE=")
 	s.assay("server", "init", "--name", "127.0.0.1")
 	server := s.command("server", "--listen", "127.0.0.1:0", "--local-slots", "2")
 	out, err := server.StdoutPipe()
@@ -47,6 +48,13 @@ func servePages(t *testing.T) *served {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
+		_ = s.command("workers", "evict", "local").Run() // its runs would go on without the server
+		for range 300 {
+			if out, err := s.command("queue", "ls", "--json").Output(); err != nil || !bytes.Contains(out, []byte("placed")) {
+				break
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
 		_ = server.Process.Signal(syscall.SIGTERM)
 		_ = server.Wait()
 		if t.Failed() {
@@ -107,7 +115,8 @@ func (s *served) login(token string) *browser.Tab {
 
 // fill sets the text of a field.
 func fill(b *browser.Tab, selector, text string) {
-	browser.Eval[bool](b, fmt.Sprintf(`(document.querySelector(%s).value = %s, true)`, browser.Quote(selector), browser.Quote(text)))
+	browser.Eval[bool](b, fmt.Sprintf(`(document.querySelector(%s).value = %s, true)`, browser.Quote(selector),
+		browser.Quote(text)))
 }
 
 // press clicks on an element of a page that goes on: one step of the page's own, between two of its looks.
@@ -147,7 +156,8 @@ func TestPagesStory(t *testing.T) {
 	fill(b, "#file", storyFile)
 	press(b, `button[value=check]`)
 	b.Wait(`document.querySelector("[role=status]")`)
-	if got := b.Text("[role=status]"); !strings.Contains(got, "11 configurations of 1 parameters") || !strings.Contains(got, "sleep 0.2") {
+	if got := b.Text("[role=status]"); !strings.Contains(got, "11 configurations of 1 parameters") ||
+		!strings.Contains(got, "sleep 0.2") {
 		t.Errorf("checked, it is said to be %q", got)
 	}
 	b.Picture("new-checked")
@@ -265,7 +275,8 @@ func TestPagesStory(t *testing.T) {
 // is its own.
 func TestPagesRoles(t *testing.T) {
 	s := servePages(t)
-	if err := os.WriteFile(filepath.Join(s.dir, "nap.yaml"), []byte(strings.ReplaceAll(storyFile, "story", "nap")), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(s.dir, "nap.yaml"), []byte(strings.ReplaceAll(storyFile, "story", "nap")),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	s.assay("tune", "nap.yaml", "--on", "fleet", "--detach")
@@ -303,7 +314,8 @@ func TestPagesRoles(t *testing.T) {
 				if strings.Contains(m[0], `method="get"`) { // it asks, and changes nothing
 					continue
 				}
-				if m[1] == "/queue" && !strings.Contains(body, "<button name=\"first\" value=\"*\"") && strings.Contains(body, `class="looking"`) {
+				if m[1] == "/queue" && !strings.Contains(body, "<button name=\"first\" value=\"*\"") &&
+					strings.Contains(body, `class="looking"`) {
 					continue
 				}
 				if m[1] != "/theme" && m[1] != "/logout" {
@@ -351,7 +363,10 @@ func TestPagesRefuse(t *testing.T) {
 			r.Body = io.NopCloser(strings.NewReader("csrf=AAAA&" + order.Encode()))
 			r.ContentLength = -1
 		},
-		"a form without its session": func(r *http.Request) { r.Body = io.NopCloser(strings.NewReader(order.Encode())); r.ContentLength = -1 },
+		"a form without its session": func(r *http.Request) {
+			r.Body = io.NopCloser(strings.NewReader(order.Encode()))
+			r.ContentLength = -1
+		},
 	} {
 		if status, body := c.post("/workers", order, edit); status != http.StatusForbidden {
 			t.Errorf("%s: %d %s", name, status, body)

@@ -25,6 +25,8 @@ func TestPapers(t *testing.T) {
 		dir := filepath.Join("../..", pkg)
 		if pkg == "assay" {
 			dir = "../.."
+		} else if _, err := os.Stat(dir); err != nil {
+			dir = filepath.Join("../../internal", pkg)
 		}
 		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		if err != nil || len(files) == 0 {
@@ -62,7 +64,7 @@ func TestPapers(t *testing.T) {
 			}
 		}
 		for _, m := range tests.FindAllStringSubmatch(f[3], -1) {
-			for _, pkg := range []string{"stats", "search", "model", "workflow", "workflow/site", "assay"} {
+			for _, pkg := range []string{"stats", "search", "model", "workflow", "internal/workflow/site", "assay"} {
 				all += read(pkg)
 			}
 			if !strings.Contains(all, "func "+m[1]+"(t *testing.T)") {

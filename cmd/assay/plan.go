@@ -5,12 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/assay-run/assay/internal/atomicfile"
 	"github.com/assay-run/assay/internal/planning"
-	"github.com/assay-run/assay/internal/planreport"
-	"github.com/assay-run/assay/internal/requests"
-	"github.com/assay-run/assay/internal/traces"
-	"github.com/assay-run/assay/internal/whole"
-	"github.com/assay-run/assay/workflow/request"
+	"github.com/assay-run/assay/internal/workflow/request"
 )
 
 // planFlags are the flags of assay plan.
@@ -27,33 +24,33 @@ type planFlags struct {
 	fails   float64 // share of tasks that may fail
 }
 
-const planHelp = `Plan says how long a workflow takes on how many slots, and for how much money,
-without running it.
+const planHelp = `plan estimates the time and cost of a workflow for each number of slots, without
+running it.
 
 WORKFLOW is a file (WfFormat, DAGMan, a trace of Nextflow, a drawn DAG of
 Snakemake, a log of Makeflow, or a plain table, as examples/workflow/record
 writes of a Makefile; gzip is unpacked), several files of one workflow with commas between
 them, a folder of them, or - for standard input. Several workflows are compared.
 
-Without --calibrate and --delay no overhead is assumed: the estimate is what the
-run times alone allow. --calibrate takes recorded executions of the same kind of
-workflow at the same site, files or folders, or a calibration that was saved,
-and predicts with what they took beyond their run times. Slots are then counted
-as the executions' cores were.
+Without --calibrate and --delay no overhead is assumed: the estimate follows from
+the run times alone. --calibrate takes recorded executions of the same kind of
+workflow at the same site, files or folders, or a saved calibration, and adds
+their overhead beyond the run times. Slots are then counted as the executions'
+cores were.
 
-With a file of sites the plan says for each task at which site it computes, in
-which site's storage its data are, and what is copied between sites beforehand,
-so that the workflow ends soonest.
+With a file of sites the plan gives for each task the site that computes it, the
+site that stores its data, and the copies between sites beforehand, so that the
+workflow ends soonest.
 
 With --range or --average the workflows are recorded executions of one
-application, files or folders: what each of them predicts for each number of
-slots, as parts of its run times, beside what was recorded; or the mean of all
-with random errors in the run times (--error), and where more slots save nothing.
+application, files or folders. --range shows the prediction of each for each number
+of slots, as parts of its run times, beside the record. --average shows the mean of
+all with random errors in the run times (--error), and where more slots save nothing.
 
 With --write the workflows are recorded executions of one application, files or
-folders: what to ask a batch system for, memory and time for each kind of task,
-is fitted to what they used and written for Nextflow, Snakemake or Slurm, with
-what is wasted and how many tasks fail now and with these requests.
+folders. The memory and time to request for each kind of task are fitted to the
+recorded use and written for Nextflow, Snakemake or Slurm, with the waste and the
+number of failed tasks now and with these requests.
 
 A price is money per slot-second (0.001), per slot-hour (0.04/h), or per started
 hour of a node (0.34/node-hour,slots=8,start=90).`
@@ -68,7 +65,7 @@ func planCommand() *cobra.Command {
 	var f planFlags
 	cmd := &cobra.Command{
 		Use:     "plan WORKFLOW...",
-		Short:   "say how long a workflow takes on how many slots, and for how much money",
+		Short:   "estimate the time and cost of a workflow for each number of slots",
 		Long:    planHelp,
 		Example: planExample,
 		Args:    cobra.MinimumNArgs(1),
@@ -106,11 +103,11 @@ func planCommand() *cobra.Command {
 	fl.BoolVar(&f.Fill, "fill", false, "fill missing run times from the median of their kind")
 	fl.IntVar(&f.Clusters, "clusters", 0, "gather the tasks of a level into this many jobs of each kind first")
 	fl.StringArrayVar(&f.Machines, "machines", nil, "`COUNTxCORES[:MEMORY]` for the simulation, 4x8:32GB; repeatable")
-	fl.BoolVar(&f.ranges, "range", false, "the range of what recorded executions predict, beside what was recorded")
-	fl.BoolVar(&f.average, "average", false, "the mean of what recorded executions predict, with --error")
+	fl.BoolVar(&f.ranges, "range", false, "the range of the predictions from recorded executions, beside the record")
+	fl.BoolVar(&f.average, "average", false, "the mean of the predictions from recorded executions, with --error")
 	fl.BoolVar(&f.LongestPath, "longest-path", false, "simulate a scheduler that starts the longest chains first")
 	fl.StringVar(&f.write, "write", "",
-		"requests of memory and time from recorded executions: `KIND`, one of "+requests.FormatNames()+
+		"requests of memory and time from recorded executions: `KIND`, one of "+planning.RequestFormatNames()+
 			", to standard output, or KIND=FILE")
 	fl.StringVar(&f.assume, "assume", "8GB", "`MEMORY` asked for now where that is not recorded, with --write")
 	fl.Float64Var(&f.fails, "failures", request.DefaultFailures,
@@ -145,7 +142,7 @@ func runPlan(cmd *cobra.Command, args []string, f *planFlags) error {
 	if err != nil {
 		return err
 	}
-	var reports []*planreport.Plan
+	var reports []*planning.Plan
 	for _, arg := range args {
 		r, err := p.Plan(arg)
 		if err != nil {
@@ -154,19 +151,19 @@ func runPlan(cmd *cobra.Command, args []string, f *planFlags) error {
 		reports = append(reports, r)
 	}
 	if f.svg != "" {
-		if err := writeFile(f.svg, func(w io.Writer) error { return planreport.WriteSVG(w, reports) }); err != nil {
+		if err := writeFile(f.svg, func(w io.Writer) error { return planning.WriteSVG(w, reports) }); err != nil {
 			return err
 		}
 	}
 	if f.json {
-		return planreport.WriteJSON(cmd.OutOrStdout(), reports)
+		return planning.WriteJSON(cmd.OutOrStdout(), reports)
 	}
-	return planreport.WriteText(cmd.OutOrStdout(), reports)
+	return planning.WriteText(cmd.OutOrStdout(), reports)
 }
 
 // newPlanner returns the planner of a command line, and saves the calibration.
 func newPlanner(in io.Reader, f *planFlags) (*planning.Planner, error) {
-	p, err := planning.New(traces.Disk, f.Options)
+	p, err := planning.New(planning.Disk, f.Options)
 	if err != nil {
 		return nil, err
 	}
@@ -183,5 +180,5 @@ func newPlanner(in io.Reader, f *planFlags) (*planning.Planner, error) {
 
 // writeFile writes a file with f, as a whole.
 func writeFile(name string, f func(io.Writer) error) error {
-	return mistaken(whole.Write(name, 0o644, f))
+	return mistaken(atomicfile.Write(name, 0o644, f))
 }

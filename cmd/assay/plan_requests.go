@@ -9,16 +9,14 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/assay-run/assay/internal/planning"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"github.com/assay-run/assay/internal/requests"
-	"github.com/assay-run/assay/internal/traces"
 )
 
-// runPlanRequests is assay plan --write: what to ask a batch system for.
+// runPlanRequests is assay plan --write: the requests to a batch system.
 func runPlanRequests(cmd *cobra.Command, args []string, f *planFlags) error {
-	format, file, err := requests.ParseFormat(f.write)
+	format, file, err := planning.ParseRequestFormat(f.write)
 	if err != nil {
 		return err
 	}
@@ -30,9 +28,10 @@ func runPlanRequests(cmd *cobra.Command, args []string, f *planFlags) error {
 		}
 	})
 	if other != "" {
-		return usagef("--%s with --write: it says nothing of requests", other)
+		return usagef("--%s with --write: it does not affect requests", other)
 	}
-	p, err := requests.Make(traces.Disk, args, format, requests.Options{Failures: f.fails, Assume: f.assume})
+	o := planning.RequestOptions{Failures: f.fails, Assume: f.assume}
+	p, err := planning.MakeRequests(planning.Disk, args, format, o)
 	if err != nil {
 		return err
 	}
@@ -76,7 +75,7 @@ func ours(file string) error {
 	}
 	head := make([]byte, 512)
 	n, _ := io.ReadFull(in, head)
-	if !bytes.Contains(head[:n], []byte(requests.Mark)) {
+	if !bytes.Contains(head[:n], []byte(planning.Mark)) {
 		return usagef("%s is there, and was not written by assay plan: name another file, or remove it", file)
 	}
 	return nil

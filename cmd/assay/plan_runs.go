@@ -4,8 +4,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// runPlanRuns is assay plan --range and --average: what several recorded executions
-// say together (Fig. 3 and Fig. 4 of Pietri et al.).
+// runPlanRuns is assay plan --range and --average: the result of several recorded executions together (Fig. 3 and Fig.
+// 4 of Pietri et al.).
 func runPlanRuns(cmd *cobra.Command, args []string, f *planFlags) error {
 	if !cmd.Flags().Changed("levels") {
 		f.Levels = "tda"

@@ -9,14 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/assay-run/assay/costmodel"
-	"github.com/assay-run/assay/internal/planreport"
-	"github.com/assay-run/assay/internal/sitemodel"
-	"github.com/assay-run/assay/internal/traces"
-	"github.com/assay-run/assay/internal/whole"
+	"github.com/assay-run/assay/internal/atomicfile"
+	"github.com/assay-run/assay/internal/costmodel"
+	"github.com/assay-run/assay/internal/planning"
+	"github.com/assay-run/assay/internal/workflow/site"
 	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/workflow"
-	"github.com/assay-run/assay/workflow/site"
 )
 
 // otherFlags are the flags of assay plan that do not go with a file of sites.
@@ -59,7 +57,7 @@ func runPlanSites(cmd *cobra.Command, args []string, f *planFlags) error {
 	if err != nil {
 		return err
 	}
-	sitemodel.Equip(sites.Sites, machines)
+	planning.Equip(sites.Sites, machines)
 	network, err := sites.Network()
 	if err != nil {
 		return err
@@ -68,11 +66,11 @@ func runPlanSites(cmd *cobra.Command, args []string, f *planFlags) error {
 	if err != nil {
 		return err
 	}
-	times, err := f.KindTimes(traces.Disk)
+	times, err := f.KindTimes(planning.Disk)
 	if err != nil {
 		return err
 	}
-	var reports []*planreport.Sites
+	var reports []*planning.Sites
 	for _, arg := range args {
 		r, err := planOverSites(cmd, arg, f, sites, network, times, learned)
 		if err != nil {
@@ -81,20 +79,20 @@ func runPlanSites(cmd *cobra.Command, args []string, f *planFlags) error {
 		reports = append(reports, r)
 	}
 	if f.json {
-		return planreport.WriteSitesJSON(cmd.OutOrStdout(), reports)
+		return planning.WriteSitesJSON(cmd.OutOrStdout(), reports)
 	}
-	return planreport.WriteSitesText(cmd.OutOrStdout(), reports)
+	return planning.WriteSitesText(cmd.OutOrStdout(), reports)
 }
 
 // planOverSites plans the workflow that arg names.
 func planOverSites(cmd *cobra.Command, arg string, f *planFlags, sites *spec.Sites, network *site.Network,
-	times *workflow.KindModel, learned *sitemodel.Tasks,
-) (*planreport.Sites, error) {
-	w, err := traces.Read(traces.Disk, arg, cmd.InOrStdin(), workflow.FillOptions{Fill: f.Fill, Allow: times != nil})
+	times *workflow.KindModel, learned *planning.Tasks,
+) (*planning.Sites, error) {
+	w, err := planning.Read(planning.Disk, arg, cmd.InOrStdin(), workflow.FillOptions{Fill: f.Fill, Allow: times != nil})
 	if err != nil {
 		return nil, inputError(err)
 	}
-	r := &planreport.Sites{Network: network}
+	r := &planning.Sites{Network: network}
 	if r.Workflow, r.Notes, err = f.Refine(w, times); err != nil {
 		return nil, err
 	}
@@ -112,7 +110,7 @@ func planOverSites(cmd *cobra.Command, arg string, f *planFlags, sites *spec.Sit
 			100*opt.Error)
 	}
 	if !site.TellsData(r.Workflow) {
-		r.Note("the workflow says nothing about the size of data: they are planned as if they were none")
+		r.Note("the workflow has no sizes of data: they are taken as 0")
 	}
 	r.Plans, err = site.MakePlans(r.Workflow, network, opt)
 	return r, sites.Located(err)
@@ -125,7 +123,7 @@ func siteMachines(sites *spec.Sites) (map[string]costmodel.Machine, error) {
 		if file == "" {
 			continue
 		}
-		b, err := whole.Read(file, maxModel)
+		b, err := atomicfile.Read(file, maxModel)
 		if err != nil {
 			return nil, sites.ProfileError(i, err)
 		}
@@ -137,7 +135,7 @@ func siteMachines(sites *spec.Sites) (map[string]costmodel.Machine, error) {
 }
 
 // learnedTasks reads the models of --model KIND=FILE, nil without one.
-func learnedTasks(texts []string, sites []site.Site, machines map[string]costmodel.Machine) (*sitemodel.Tasks, error) {
+func learnedTasks(texts []string, sites []site.Site, machines map[string]costmodel.Machine) (*planning.Tasks, error) {
 	if len(texts) == 0 {
 		return nil, nil
 	}
@@ -151,10 +149,10 @@ func learnedTasks(texts []string, sites []site.Site, machines map[string]costmod
 		if err != nil {
 			return nil, err
 		}
-		if err := sitemodel.Check(m, sites, machines); err != nil {
+		if err := planning.Check(m, sites, machines); err != nil {
 			return nil, usagef("--model %s: %v", text, err)
 		}
 		models[kind] = m
 	}
-	return sitemodel.New(models, machines), nil
+	return planning.NewSiteModel(models, machines), nil
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/costmodel"
+	"github.com/assay-run/assay/internal/atomicfile"
 	"github.com/assay-run/assay/internal/bench"
+	"github.com/assay-run/assay/internal/costmodel"
 	"github.com/assay-run/assay/internal/result"
-	"github.com/assay-run/assay/internal/whole"
 	"github.com/assay-run/assay/setup"
 )
 
@@ -25,16 +25,15 @@ func predictCommand(s streams) *cobra.Command {
 		Long: `predict prints the time that a run is expected to take on an assignment of
 resources, with an interval that holds 95 % of runs, and how much of it is
 computing, waiting for the network and the disk, and other: one thread of many cores,
-a busy machine or a sleep. Numbers between and beyond
-those that were learned from are allowed; the interval says how far to trust
-them. Without --at it describes the model.
+a busy machine or a sleep. Numbers between and beyond the learned ones are
+allowed; the interval shows how far to trust them. Without --at it describes the model.
 
-With --against it is compared with the trials of a study on record: those on
+With --against it is compared with the trials of a study on record, on the
 assignments that the model has not been fitted to.
 
 With --on it predicts on another machine, by a profile of it (assay profile --json).
-What --at leaves out is that machine's. Where the machine of the model's runs is known too, by
-assay learn --learned-on or --learned-on here, computing scales by the speeds of both.`,
+Attributes that --at omits are taken from that machine. If the machine of the model's runs is
+known too, by assay learn --learned-on or --learned-on here, computing scales by both speeds.`,
 		Example: `  assay predict blast.model.json --at cpu=0.5,rtt=18ms,bandwidth=20Mbit
   assay predict blast.model.json --at cpu=1,rtt=2ms --at cpu=2,rtt=2ms --json`,
 		Args: cobra.ExactArgs(1),
@@ -79,9 +78,10 @@ assay learn --learned-on or --learned-on here, computing scales by the speeds of
 	cmd.Flags().StringArrayVar(&at, "at", nil, "an assignment, `NAME=VALUE,...`; may be repeated")
 	cmd.Flags().BoolVar(&explain, "explain", false,
 		"by how many percent the time changes if an attribute grows by 1 %, for each")
-	cmd.Flags().StringVar(&on, "on", "", "a machine: a `file` of assay profile --json, for what --at leaves out")
+	cmd.Flags().StringVar(&on, "on", "",
+		"profile of the machine: a `file` of assay profile --json, for attributes that --at omits")
 	cmd.Flags().StringVar(&learnedOn, "learned-on", "",
-		"the same of the machine of the model's runs (default: what the model says)")
+		"profile of the machine of the model's runs (default: the one in the model)")
 	cmd.Flags().StringVar(&against, "against", "", "compare with the trials of a `study` on record")
 	cmd.Flags().StringVar(&store, "store", "", "where studies are kept: a `path` (default in $XDG_STATE_HOME/assay)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
@@ -92,7 +92,7 @@ assay learn --learned-on or --learned-on here, computing scales by the speeds of
 const maxModel = 256 << 20
 
 func readModel(file string) (*costmodel.Model, error) {
-	b, err := whole.Read(file, maxModel)
+	b, err := atomicfile.Read(file, maxModel)
 	if err != nil {
 		return nil, usageError(err)
 	}

@@ -3,16 +3,16 @@ package main
 import (
 	"fmt"
 
-	"github.com/assay-run/assay/costmodel"
-	"github.com/assay-run/assay/internal/whole"
+	"github.com/assay-run/assay/internal/atomicfile"
+	"github.com/assay-run/assay/internal/costmodel"
 )
 
-// readMachine reads a profile of assay profile --json; "" is none.
+// readMachine reads a profile of assay profile --json; "" returns no machine.
 func readMachine(flag, file string) (costmodel.Machine, error) {
 	if file == "" {
 		return nil, nil
 	}
-	b, err := whole.Read(file, maxModel)
+	b, err := atomicfile.Read(file, maxModel)
 	if err != nil {
 		return nil, usageError(err)
 	}
@@ -23,8 +23,8 @@ func readMachine(flag, file string) (costmodel.Machine, error) {
 	return p, nil
 }
 
-// machines returns the machine to predict on, nil for that of the model's runs, and the model with
-// the machine that it was learned on.
+// machines returns the machine to predict for, nil for the machine of the model's runs, and the model with the machine
+// that it was learned on.
 func machines(s streams, m *costmodel.Model, on, learnedOn string) (costmodel.Machine, *costmodel.Model, error) {
 	there, err := readMachine("on", on)
 	if err != nil {
@@ -43,7 +43,7 @@ func machines(s streams, m *costmodel.Model, on, learnedOn string) (costmodel.Ma
 		}
 	}
 	if there != nil && m.Machine() == nil {
-		fmt.Fprintln(s.err, "note: the model does not say on what machine its runs were made, so that no speed is "+
+		fmt.Fprintln(s.err, "note: the model does not name the machine of its runs, so that no speed is "+
 			"compared: give --learned-on RHO.json, here or to assay learn")
 	}
 	return there, m, nil

@@ -13,8 +13,8 @@ import (
 
 	"github.com/assay-run/assay/internal/result"
 	"github.com/assay-run/assay/internal/term"
+	"github.com/assay-run/assay/internal/workbench"
 	"github.com/assay-run/assay/spec"
-	"github.com/assay-run/assay/workbench"
 )
 
 type profileFlags struct {
@@ -30,10 +30,10 @@ func profileCommand(s streams) *cobra.Command {
 	f := &profileFlags{}
 	cmd := &cobra.Command{
 		Use:   "profile",
-		Short: "measure what this machine, its network and its storage can do",
+		Short: "measure this machine, its network and its storage",
 		Long: `profile measures processor, memory, network and storage with kernels of its own
 and prints each attribute with its 95 % interval: the resource profile of a cost
-model. The network is the loopback interface, or that to --host, where
+model. The network is the loopback interface, or the network to --host, where
 assay profile --listen must run. Storage is measured in --dir.
 
 Nothing else should run meanwhile. docs/format/profile.md has every attribute.`,
@@ -51,7 +51,7 @@ Nothing else should run meanwhile. docs/format/profile.md has every attribute.`,
 		"`address` of a host that runs assay profile --listen (default: the loopback interface)")
 	fl.StringVar(&f.listen, "listen", "",
 		"answer a profile on another host at this `address`, until interrupted; "+
-			"whoever reaches it can use this network")
+			"any host that reaches it can use this network")
 	fl.StringVar(&f.data, "data", "", "profile a data set, a `directory` or file, in place of the machine")
 	fl.StringVar(&f.time, "time", "",
 		"how long it takes, from 1s to 1h; a busy machine is observed less in it (default 15s)")

@@ -20,13 +20,13 @@ func recoverCommand(s streams, f *studyFlags) *cobra.Command {
 		Short: "bring studies back whose store was lost, from the copies in a spool",
 		Long: `recover brings studies whose runs are jobs of a batch system back into a store.
 As events come, a copy of each study's record is kept in the spool, in a file
-NAME-HASH.events. recover reads the copies, checks the hashes that tell whether
-anything is missing, and puts the events into the store that lacks them. Then
-assay tune goes on where the study was: jobs that wait, run or have ended are
-found by their names, and none is submitted again.
+NAME-HASH.events. recover reads the copies, checks the hashes that show whether
+anything is missing, and puts the missing events into the store. Then assay tune
+resumes the study: jobs that wait, run or have ended are found by their names,
+and none is submitted again.
 
-Without STUDY all studies of the spool are brought back. Of several that had one
-name it is the one made last; a FILE brings back another. A different study of
+Without STUDY all studies of the spool are brought back. If several have one name,
+recover takes the latest; a FILE brings back another. A different study of
 the same name in the store is never changed.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -64,7 +64,7 @@ func recoverStudies(ctx context.Context, s streams, address, at string, names []
 			more = fmt.Sprintf("; the store has %d more", did.More)
 		}
 		if err != nil {
-			more += "; what follows is damaged"
+			more += "; the rest is damaged"
 		}
 		if _, err := fmt.Fprintf(s.out, "%s: %d events, %d of them new, verified%s\n",
 			report.Visible(c.Study), did.Events, did.New, more); err != nil {
@@ -74,8 +74,8 @@ func recoverStudies(ctx context.Context, s streams, address, at string, names []
 	return errors.Join(append(failed, to.Close())...)
 }
 
-// wanted returns the copies of studies of these names, all without any, and of each name that of the study made last.
-// A copy that cannot be read is among them if no names are given. What is left out is said.
+// wanted returns the copies of the named studies: the newest copy for each name, or all copies without names. Without
+// names they include unreadable copies. wanted prints which copies it leaves out.
 func wanted(s streams, at string, names []string) ([]setup.RecordCopy, error) {
 	copies, err := setup.Copies(at)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -97,7 +97,7 @@ func wanted(s streams, at string, names []string) ([]setup.RecordCopy, error) {
 			continue
 		}
 		if newer, is := of[c.Study]; is {
-			fmt.Fprintf(s.err, "assay: %s is left out: it is of a study %s that was made before that of %s\n",
+			fmt.Fprintf(s.err, "assay: %s is left out: its study %s is older than the one in %s\n",
 				c.Path, report.Visible(c.Study), newer.Path)
 			continue
 		}

@@ -16,10 +16,10 @@ import (
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/access"
 	"github.com/assay-run/assay/internal/report"
-	"github.com/assay-run/assay/rest/api"
+	"github.com/assay-run/assay/internal/rest/api"
 )
 
-// remoteFlags are the flags of what is asked of a server.
+// remoteFlags are the flags of requests to a server.
 type remoteFlags struct {
 	server    string
 	tokenFile string
@@ -28,12 +28,19 @@ type remoteFlags struct {
 
 // add adds the flags to a command and its subcommands.
 func (f *remoteFlags) add(cmd *cobra.Command) {
-	f.flags(cmd, "`address` of the server, unix:/PATH or https://HOST:PORT (default $ASSAY_SERVER, or that of this user)")
+	f.flags(cmd, "`address` of the server, unix:/PATH or https://HOST:PORT (default $ASSAY_SERVER, or this user's server)")
 }
 
 // instead adds the flags to a command that looks at a store unless a server is named.
 func (f *remoteFlags) instead(cmd *cobra.Command) {
-	f.flags(cmd, "look on the server at `address`, unix:/PATH or https://HOST:PORT, in place of --store")
+	f.flags(cmd, "look on the server at `address`, unix:/PATH or https://HOST:PORT, in place of --store (default "+
+		"$ASSAY_SERVER without --store)")
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
+		if f.server == "" && !cmd.Flags().Changed("store") {
+			f.server = os.Getenv("ASSAY_SERVER")
+		}
+		return nil
+	}
 }
 
 func (f *remoteFlags) flags(cmd *cobra.Command, usage string) {
@@ -43,7 +50,7 @@ func (f *remoteFlags) flags(cmd *cobra.Command, usage string) {
 		"`file` with the token for a server elsewhere (default $ASSAY_TOKEN_FILE)")
 }
 
-// client returns what speaks to the server.
+// client returns a client of the server.
 func (f *remoteFlags) client() (*api.Client, error) {
 	return api.Open(cmp.Or(f.server, os.Getenv("ASSAY_SERVER")), cmp.Or(f.tokenFile, os.Getenv("ASSAY_TOKEN_FILE")))
 }
@@ -96,12 +103,12 @@ func show[T any](w io.Writer, asJSON bool, rows []T, t *report.Table, none strin
 
 func queueCommand(s streams) *cobra.Command {
 	f := &remoteFlags{}
-	cmd := parent("queue", "what waits and what runs on a server, and in which order")
+	cmd := parent("queue", "show and change the queue of a server")
 	f.add(cmd)
 	limit, study, reason := 0, "", ""
-	ls := f.command("ls", "list what runs, and what waits in the order in which it will be claimed", cobra.NoArgs,
+	ls := f.command("ls", "list running trials, and waiting trials in the order of claims", cobra.NoArgs,
 		func(ctx context.Context, c *api.Client, _ []string) error {
-			queue, err := c.Queued(ctx, study, limit)
+			queue, err := c.Queue(ctx, study, limit)
 			if err != nil {
 				return err
 			}
@@ -131,7 +138,7 @@ func queueCommand(s streams) *cobra.Command {
 			return err
 		})
 	ls.Flags().IntVar(&limit, "limit", 100, "most that are listed")
-	ls.Flags().StringVar(&study, "study", "", "list only those of a `study`")
+	ls.Flags().StringVar(&study, "study", "", "list only the trials of a `study`")
 	move := func(do, done string) func(context.Context, *api.Client, []string) error {
 		return func(ctx context.Context, c *api.Client, args []string) error {
 			studies, trials, err := api.ParseTrials(args)
@@ -156,7 +163,7 @@ func queueCommand(s streams) *cobra.Command {
 		cobra.MinimumNArgs(1), move("discard", "withdrawn"))
 	discard.Flags().StringVar(&reason, "reason", "", "why, for the record")
 	restore := f.command("restore STUDY/TRIAL...",
-		"undo first and discard for trials that no worker has claimed: what was discarded is offered again, with a new "+
+		"undo first and discard for trials that no worker has claimed: a discarded trial is offered again, with a new "+
 			"number",
 		cobra.MinimumNArgs(1), move("restore", "restored"))
 	for _, c := range []*cobra.Command{first, discard, restore} {
@@ -166,7 +173,7 @@ func queueCommand(s streams) *cobra.Command {
 	return cmd
 }
 
-// restorable says which trials were discarded and can be restored.
+// restorable lists the discarded trials that can be restored.
 func restorable(all []api.Discarded) string {
 	const most = 5
 	var names []string
@@ -187,7 +194,7 @@ func trialsText(ids []int64) string {
 	return strconv.Itoa(len(ids)) + " trials"
 }
 
-// said prints what a write came to: the object, or a line.
+// said prints the result of a write: the object as JSON, or a line.
 func (f *remoteFlags) said(w io.Writer, v any, format string, args ...any) error {
 	if f.json {
 		return writeJSON(w, v)
@@ -203,13 +210,18 @@ func workersCommand(s streams) *cobra.Command {
 	list := func(all []api.Worker) error {
 		t := report.NewTable(palette(s.out), "worker", "state", ">slots", ">running", ">done", ">silent", "applications",
 			"class", "machine")
-		return show(s.out, f.json, all, t, "no worker has been heard of (assay worker --help)", func(w api.Worker) {
+		err := show(s.out, f.json, all, t, "no worker has connected (assay worker --help)", func(w api.Worker) {
 			t.Add(w.Name, w.State, fmt.Sprint(w.Slots), fmt.Sprint(w.Running), fmt.Sprint(w.Done), report.Seconds(w.Silent),
 				strings.Join(w.Apps, " "), w.Class, w.Machine)
-			if w.Why != "" && !f.json {
-				fmt.Fprintln(s.err, report.Visible("set aside: "+w.Why+"; assay workers resume "+w.Name+" has it go on"))
-			}
 		})
+		for _, w := range all {
+			for _, line := range w.Reasons() {
+				if err == nil && !f.json {
+					_, err = fmt.Fprintln(s.out, report.Visible(line))
+				}
+			}
+		}
+		return err
 	}
 	cmd.AddCommand(f.command("ls", "list the workers", cobra.NoArgs,
 		func(ctx context.Context, c *api.Client, _ []string) error {
@@ -221,7 +233,7 @@ func workersCommand(s streams) *cobra.Command {
 		}))
 	for _, v := range [][2]string{
 		{"drain", "have workers take nothing more, and end when nothing runs"},
-		{"evict", "have workers end what runs, and end"},
+		{"evict", "have workers end their runs, and end"},
 		{"resume", "take an order back"},
 	} {
 		cmd.AddCommand(f.command(v[0]+" WORKER...", v[1], cobra.MinimumNArgs(1),
@@ -242,7 +254,7 @@ func workersCommand(s streams) *cobra.Command {
 
 func tokenCommand(s streams) *cobra.Command {
 	f := &remoteFlags{}
-	cmd := parent("token", "who may do what on a server")
+	cmd := parent("token", "manage the access tokens of a server")
 	f.add(cmd)
 	var t api.NewToken
 	var role, lasts string
@@ -271,7 +283,7 @@ func tokenCommand(s streams) *cobra.Command {
 		})
 	fl := add.Flags()
 	fl.StringVar(&t.Name, "name", "", "its `name`, of letters, digits, - and _")
-	fl.StringVar(&role, "role", "", "worker, viewer, operator, author or admin; an author says what is executed")
+	fl.StringVar(&role, "role", "", "worker, viewer, operator, author or admin; an author defines the programs to execute")
 	fl.StringSliceVar(&t.Studies, "studies", nil, "`beginnings` of the names of the studies that it is for (default all)")
 	fl.StringSliceVar(&t.Apps, "apps", nil, "of a worker: `applications` that it may offer (default all)")
 	fl.StringVar(&lasts, "expires", "", "how long it lasts, such as 12h or 90d (default for ever)")

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/assay-run/assay/internal/atomicfile"
 	"github.com/assay-run/assay/internal/pages"
 	"github.com/assay-run/assay/internal/report"
-	"github.com/assay-run/assay/internal/whole"
 	"github.com/assay-run/assay/workflow"
 )
 
@@ -27,12 +27,12 @@ func reportCommand(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report STUDY...",
 		Short: "write one HTML file that shows studies, and needs no network",
-		Long: `report writes a page of one file: the answer and the command that it comes to, the
-best so far over trials, time and money, whether it is luck, what the parameters
-do, all trials, and the study file. Several studies are compared.
+		Long: `report writes a page of one file: the answer and its command, the best so far over
+trials, time and money, whether it is luck, the effect of the parameters, all
+trials, and the study file. Several studies are compared.
 
 The file holds all that is on record of the studies. It loads nothing and sends
-nothing, and nothing in it can run but its own script, whatever names and values say.`,
+nothing, and only its own script can run in it, for any content of names and values.`,
 		Example: `  assay report zstd -o zstd.html
   assay report before after --price 0.04/h -o compared.html`,
 		Args: cobra.MinimumNArgs(1),
@@ -89,13 +89,13 @@ func (f *reportFlags) run(ctx context.Context, w io.Writer, names []string) erro
 	}
 	if file == "" {
 		if file = names[0] + ".html"; !filepath.IsLocal(file) || filepath.Base(file) != file {
-			return usagef("the study's name is no name of a file: say where with -o FILE")
+			return usagef("the study's name is not a file name: give -o FILE")
 		}
 	}
-	if err := whole.WriteFile(file, page.Bytes(), 0o644); err != nil {
+	if err := atomicfile.WriteFile(file, page.Bytes(), 0o644); err != nil {
 		return mistaken(err)
 	}
-	_, err = fmt.Fprintf(w, "wrote %s: %d studies, %s\n", report.Visible(file), len(studies),
+	_, err = fmt.Fprintf(w, "wrote %s: %s, %s\n", report.Visible(file), report.Count(len(studies), "study", "studies"),
 		report.Bytes(float64(page.Len())))
 	return err
 }

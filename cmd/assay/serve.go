@@ -16,9 +16,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/assay-run/assay/internal/online"
 	"github.com/assay-run/assay/internal/report"
-	"github.com/assay-run/assay/online"
-	"github.com/assay-run/assay/rest"
+	"github.com/assay-run/assay/internal/rest"
 	"github.com/assay-run/assay/run"
 	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/spec"
@@ -65,12 +65,12 @@ where it stopped. Only this user can reach the socket.`,
 		"free: ranks report singly; steps: they wait for each other; same: they also run one configuration")
 	fl.StringVar(&f.deadline, "deadline", "",
 		"silence after which a rank is given up (default: ten times the longest iteration, at least 1s)")
-	fl.StringVar(&f.search, "search", "", "searcher (default: that of the study file, else pro)")
-	fl.StringVar(&f.study, "study", "", "name of the study (default: that in the file, or the file's)")
+	fl.StringVar(&f.search, "search", "", "searcher (default: the searcher of the study file, else pro)")
+	fl.StringVar(&f.study, "study", "", "name of the study (default: the name in the file, or the file's)")
 	fl.StringVar(&f.store, "store", "", "where studies are kept: a `path`, or memory (default in $XDG_STATE_HOME/assay)")
 	fl.BoolVar(&f.json, "json", false, "print the result as one JSON object")
 	for _, c := range [][2]string{
-		{"status", "print what a session has come to"},
+		{"status", "print the state of a session"},
 		{"pause", "have all ranks run the best configuration so far"},
 		{"resume", "end a pause"},
 		{"restart", "begin the search anew, for a program that has changed"},
@@ -90,12 +90,12 @@ func serveControl(s streams, verb, short string) *cobra.Command {
 			address := cmp.Or(at, os.Getenv("ASSAY_ONLINE"))
 			switch {
 			case address == "":
-				return usagef("which session? --at ADDRESS, or ASSAY_ONLINE, says where it is")
+				return usagef("which session? Give --at ADDRESS, or set ASSAY_ONLINE")
 			case rest.CheckAddress(address) != nil:
 				return usagef("%s: not the address of a session, such as "+
 					"unix:/run/user/1000/assay/heat.sock or http://127.0.0.1:7001", address)
 			}
-			b, err := rest.Control(rest.ClientOptions{Address: address}, verb)
+			b, err := rest.Control(address, verb)
 			if err != nil {
 				return err
 			}
@@ -156,7 +156,7 @@ func (f *serveFlags) load(warn io.Writer) (*spec.Study, error) {
 	})
 }
 
-// options reads the flags that say how a session goes on.
+// options reads the flags for the mode and the end of a session.
 func (f *serveFlags) options() (mode online.Mode, deadline time.Duration, err error) {
 	if mode, err = online.ParseMode(f.mode); err != nil {
 		return mode, 0, usageError(err)
@@ -260,7 +260,7 @@ func (f *serveFlags) program(
 	return cmd.Wait()
 }
 
-// result says what the session came to.
+// result prints the result of the session.
 func (f *serveFlags) result(w io.Writer, p *setup.Problem, st online.Status) error {
 	if f.json {
 		out := map[string]any{
@@ -287,8 +287,7 @@ func (f *serveFlags) result(w io.Writer, p *setup.Problem, st online.Status) err
 	return l.Write(w)
 }
 
-// token returns that of --token-file, "" without one. A file that is not there
-// is made.
+// token returns the token in --token-file, "" without the flag. If the file does not exist, it is created.
 func (f *serveFlags) token() (string, error) {
 	if f.tokenFile == "" {
 		return "", nil

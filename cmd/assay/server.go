@@ -16,16 +16,16 @@ import (
 
 func serverCommand(s streams) *cobra.Command {
 	o := server.Options{}
-	asJSON, quota := false, ""
+	asJSON, logJSON, quota := false, false, ""
 	cmd := &cobra.Command{
 		Use:   "server [flags]",
 		Short: "run studies for many, on workers anywhere",
-		Long: `server holds many studies, and has workers make their runs. It goes on with
-what was running when it ended, and attaches to runs that went on meanwhile.
+		Long: `server holds many studies, and has workers make their runs. After a restart it
+resumes the studies that were running, and attaches to runs that continued.
 
-A server executes programs for others by design. On its socket it does what the
-user who owns it says; with --listen it answers those who have a token, over TLS.
-Who has the role author, or worse, says what is executed. See docs/server.md.`,
+Warning: a server executes programs for others by design. Its socket serves the user
+who owns it; --listen serves clients with a token, over TLS. A client with the role
+author or admin defines the programs to execute. See docs/server-security.md.`,
 		Example: `  assay server
   assay server init --name lab.example.org && assay server --listen 10.0.0.5:7700`,
 		Args: cobra.NoArgs,
@@ -47,12 +47,12 @@ Who has the role author, or worse, says what is executed. See docs/server.md.`,
 			if err != nil {
 				return err
 			}
-			o.Program, o.Version, o.Warn = program, version(), warnings(s.err)
+			o.Program, o.Version, o.Log = program, version(), server.NewLog(s.err, logJSON)
 			ctx, stop := untilSignal(cmd.Context())
 			defer stop()
 			return server.Run(ctx, o, func(r server.Ready) {
 				if asJSON {
-					_ = writeJSON(s.out, r) // the server goes on without a reader
+					_ = writeJSON(s.out, r) // the server continues without a reader
 					return
 				}
 				fmt.Fprintf(s.out, "assay %s  %s  fleet %s  store %s  %s resumed, %s attached\n", r.Version,
@@ -67,16 +67,17 @@ Who has the role author, or worse, says what is executed. See docs/server.md.`,
 	fl.StringVar(&o.Store, "store", "",
 		"where studies are kept: sqlite:PATH, postgres://… or memory (default in --data)")
 	fl.StringSliceVar(&o.Listen, "listen", nil,
-		"answer at `HOST:PORT` too, by TLS, those who have a token; workers at the port after it")
+		"answer clients with a token at `HOST:PORT` too, by TLS; workers at the port after it")
 	fl.IntVar(&o.Slots, "local-slots", 0, "runs at once on this machine (default 1 without --listen and --nats, else 0)")
 	fl.StringVar(&o.NATS, "nats", "",
 		"`URL` of NATS with JetStream that carries the queue, in place of one in this process")
 	fl.StringVar(&o.Creds, "creds", "", "`file` with the credentials for --nats")
 	fl.StringVar(&o.Monitor, "monitor", "",
-		"`HOST:PORT` where NATS of this process says, to all, how much is queued, for autoscalers")
+		"`HOST:PORT` where NATS of this process reports the queue length without a token, for autoscalers")
 	fl.DurationVar(&o.Lease, "lease", 30*time.Second, "how long a worker may be silent before its runs are begun anew")
 	fl.StringVar(&quota, "blobs", "10G", "how many `bytes` the inputs of studies and the outputs of runs may have in all")
-	fl.BoolVar(&asJSON, "json", false, "say in JSON what the server is, when it answers")
+	fl.BoolVar(&asJSON, "json", false, "print the addresses of the server in JSON, once it answers")
+	fl.BoolVar(&logJSON, "log-json", false, "log to standard error in JSON, with the begin and end of each attempt")
 
 	var names []string
 	initJSON := false
@@ -98,9 +99,10 @@ Who has the role author, or worse, says what is executed. See docs/server.md.`,
 		},
 	}
 	first.Flags().StringSliceVar(&names, "name", nil,
-		"`names` and addresses of the server, for its certificate (default that of the machine)")
+		"`names` and addresses of the server, for its certificate (default the machine's)")
 	first.Flags().BoolVar(&initJSON, "json", false, "print one JSON object")
 	cmd.AddCommand(first)
+	cmd.AddCommand(backupCommands(s, &o.Dir)...)
 	return cmd
 }
 
@@ -116,14 +118,14 @@ func parseBytes(flag, text string) (int64, error) {
 func workerCommand(s streams) *cobra.Command {
 	o := server.Worker{}
 	var until, cache string
-	days := 0
+	days, logJSON := 0, false
 	labels := map[string]string{}
 	cmd := &cobra.Command{
 		Use:   "worker [flags]",
 		Short: "make the runs of a server on this machine",
 		Long: `worker takes runs from a server and makes them here, measured as assay tune
 measures them. It ends by SIGTERM, drain or evict; a run that it had is begun anew
-elsewhere, but for one that it has finished: that is told when the server is back.
+elsewhere; a finished run is reported when the server is back.
 
 It runs the applications of --apps, a file that the server cannot change. With
 --accept-commands anyone with the role author can run any program here as this user.`,
@@ -151,7 +153,10 @@ It runs the applications of --apps, a file that the server cannot change. With
 			o.Keep = time.Duration(days) * 24 * time.Hour
 			o.Server = cmp.Or(o.Server, os.Getenv("ASSAY_SERVER"))
 			o.TokenFile = cmp.Or(o.TokenFile, os.Getenv("ASSAY_TOKEN_FILE"))
-			o.Labels, o.Version, o.Out, o.Warn = labels, version(), s.out, warnings(s.err)
+			o.Labels, o.Version, o.Log = labels, version(), server.NewLog(s.err, logJSON)
+			if !logJSON {
+				o.Out = s.out
+			}
 			drain, hard, _, stop := hear(cmd.Context(), func() {}, server.Hurries)
 			defer stop()
 			o.Drain = drain
@@ -160,24 +165,25 @@ It runs the applications of --apps, a file that the server cannot change. With
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&o.Server, "server", "",
-		"`address` of the server: unix:/PATH, or tls://HOST:PORT (default $ASSAY_SERVER, or that of this user)")
+		"`address` of the server: unix:/PATH, or tls://HOST:PORT (default $ASSAY_SERVER, or this user's server)")
 	fl.StringVar(&o.TokenFile, "token-file", "", "`file` with a token of the role worker (default $ASSAY_TOKEN_FILE)")
 	fl.StringVar(&o.Creds, "creds", "", "`file` with credentials, where --server is NATS that is no server's own")
-	fl.StringVar(&o.Name, "name", "", "its `name`, for people (default that of the machine)")
-	fl.IntVar(&o.Slots, "slots", 1, "runs at once; each disturbs what the others measure")
+	fl.StringVar(&o.Name, "name", "", "its `name`, for people (default the machine's)")
+	fl.IntVar(&o.Slots, "slots", 1, "runs at once; each disturbs the measurements of the others")
 	fl.StringVar(&o.Apps, "apps", "", "`file` of the applications that it runs")
 	fl.BoolVar(&o.Accept, "accept-commands", false,
 		"run commands too: anyone with the author role can run any program here as this user")
-	fl.StringToStringVar(&labels, "label", nil, "`NAME=VALUE` that says what the machine has")
+	fl.StringToStringVar(&labels, "label", nil, "`NAME=VALUE` that describes the machine")
 	fl.StringVar(&until, "until", "",
-		"`time` at which it ends, and before which it takes nothing that would last longer (in a job of Slurm, its end)")
+		"`time` at which it ends; it takes no run that would last longer (in a job of Slurm, default its end)")
 	fl.StringVar(&o.Dir, "data", "",
-		"`directory` of the worker: who it is, and outcomes that were not told (default in $XDG_STATE_HOME/assay/worker)")
+		"`directory` of the worker: its identity, and outcomes that were not sent (default in $XDG_STATE_HOME/assay/worker)")
 	fl.StringVar(&o.API, "api", "",
 		"`address` of the server's API, where inputs come from: unix:/PATH or https://HOST:PORT (default beside --server)")
 	fl.StringVar(&cache, "cache", "10G", "how many `bytes` of inputs are kept for the next runs")
 	fl.IntVar(&days, "keep-days", 7, "how many days the whole output of runs is kept here")
-	fl.DurationVar(&o.Idle, "idle", 0, "end when there was nothing to run for so `long`")
-	fl.DurationVar(&o.Alone, "alone", 0, "end when nothing runs and no server has answered for so `long`")
+	fl.BoolVar(&logJSON, "log-json", false, "log to standard error in JSON, in place of lines for people")
+	fl.DurationVar(&o.Idle, "idle", 0, "end after this `long` without a run")
+	fl.DurationVar(&o.Alone, "alone", 0, "end after this `long` without a run and an answer of a server (0: never)")
 	return cmd
 }

@@ -8,11 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/assay-run/assay/batch"
+	"github.com/assay-run/assay/internal/batch"
 	"github.com/assay-run/assay/setup"
 )
 
-// shimCommand is what a job of a batch system starts.
+// shimCommand is the program that a job of a batch system starts.
 func shimCommand(s streams) *cobra.Command {
 	return &cobra.Command{
 		Use: "shim DIR", Short: "make the run of an attempt in the spool of a batch system", Args: cobra.ExactArgs(1),

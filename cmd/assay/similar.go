@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/assay-run/assay/internal/prior"
 	"github.com/assay-run/assay/internal/report"
-	"github.com/assay-run/assay/prior"
 	"github.com/assay-run/assay/setup"
 )
 
@@ -18,18 +18,18 @@ func similarCommand(s streams, f *studyFlags) *cobra.Command {
 		Use:   "similar STUDY",
 		Short: "the studies on record that are most like one of them",
 		Long: `similar ranks the other studies by the normalised cross-correlation of their
-surrogates with that of STUDY, at the configurations that it has run: 1 means that
-what is good in one is good in the other, 0 that they have nothing to do with each
-other. It needs the same parameters by name and type, with overlapping ranges, and
+surrogates with the surrogate of STUDY, at the configurations that it has run: 1
+means that the same configurations are good in both, 0 that they are unrelated.
+It needs the same parameters by name and type, with overlapping ranges, and
 the same objective.
 
-Of more than 20 studies that fit, the 20 with the nearest fingerprints are compared
-trial by trial; the correlation of the others is that of the fingerprints, marked ~.
+If more than 20 studies fit, the 20 with the nearest fingerprints are compared
+trial by trial; the others have the correlation of their fingerprints, marked ~.
 Studies that cannot be compared are counted; --all and --json list them with the reason.
 
-With --prune it says what the others would have left out of the space of STUDY after its first
-trials (--after), as --prior auto does, and what that would have cost: how many of its later
-trials were in it, and whether the best was.`,
+With --prune it reports the part of the space of STUDY that the others would have pruned after
+its first trials (--after), as --prior auto does, and the loss: how many of its later trials
+were in that part, and whether the best was.`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: f.complete,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -42,7 +42,7 @@ trials were in it, and whether the best was.`,
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "list the studies that cannot be compared, with the reason")
-	cmd.Flags().BoolVar(&pruned, "prune", false, "what the others would leave out of the study's space, and the risk")
+	cmd.Flags().BoolVar(&pruned, "prune", false, "the part of the study's space that the others would prune, and the risk")
 	cmd.Flags().IntVar(&after, "after", 10, "with --prune: after how many of its trials")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON, one object a line")
 	return cmd
@@ -104,7 +104,7 @@ func listSimilar(ctx context.Context, w io.Writer, h *setup.Store, name string, 
 		}
 	}
 	if unlike > 0 {
-		_, err = fmt.Fprintf(w, "%d that cannot be compared with it: --all says why\n", unlike)
+		_, err = fmt.Fprintf(w, "%d that cannot be compared with it: --all has the reasons\n", unlike)
 	}
 	return err
 }

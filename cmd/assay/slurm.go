@@ -11,18 +11,18 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// A letting lets go of jobs that can go on without this process: at the end of the terminal session, and with --detach
-// at any signal that ends the command. Otherwise Ctrl-C waits for what runs, and a second one cancels it.
+// A letting detaches from jobs that can outlive this process: at the end of the terminal session, and with --detach at
+// any signal that ends the command. Otherwise Ctrl-C waits for running jobs, and a second one cancels them.
 type letting struct {
 	ctx  context.Context
 	stop func()
 	came chan os.Signal
 }
 
-// detaches is in the context of a command that lets go of its runs at any signal: they are not waited for.
+// detaches is in the context of a command that detaches from its runs at any signal.
 type detaches struct{}
 
-// outlives is in the context of a command whose runs go on when its terminal session ends.
+// outlives is in the context of a command whose runs continue when its terminal session ends.
 type outlives struct{}
 
 // hurries returns which signals end the runs of a command at once, without waiting for a second one.
@@ -38,7 +38,7 @@ func hurries(ctx context.Context) func(os.Signal) bool {
 	}
 }
 
-// letsGo returns what lets go of jobs that outlive this process; of others nothing.
+// letsGo returns a letting. Without outlive, it never detaches.
 func letsGo(ctx context.Context, outlive, detach bool) *letting {
 	if !outlive {
 		return &letting{ctx: ctx, stop: func() {}}
@@ -65,7 +65,7 @@ func letsGo(ctx context.Context, outlive, detach bool) *letting {
 	return l
 }
 
-// said says how to go on, and returns the error of the signal.
+// said prints how to resume, and returns the error of the signal.
 func (l *letting) said(w io.Writer) error {
 	fmt.Fprintf(w, "detached: the jobs go on. This attaches to them:\n  %s\n", resumeCommand(commandLine()))
 	select {

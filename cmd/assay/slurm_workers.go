@@ -13,13 +13,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/batch"
+	"github.com/assay-run/assay/internal/batch"
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/internal/server"
 	"github.com/assay-run/assay/setup"
 )
 
-// slurmCommand has what is done with Slurm beside tune --on slurm.
+// slurmCommand has the subcommands for Slurm besides tune --on slurm.
 func slurmCommand(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "slurm", Short: "workers of a server on machines of Slurm", Args: cobra.NoArgs,
@@ -30,12 +30,12 @@ func slurmCommand(s streams) *cobra.Command {
 		Use:   "workers --nodes N --time T [flags] [-- SBATCH-ARGUMENT...]",
 		Short: "begin workers of a server in one job of Slurm",
 		Long: `workers submits one job of Slurm, which begins a worker of the server on each of its
-nodes. So short runs need no job each. A worker takes nothing that is expected to
-take longer than what is left of the job, and ends before it, or when there was
-nothing to run for --idle. A run that it had to end is begun anew elsewhere.
+nodes. So short runs need no job each. A worker takes no run that is expected to
+last longer than the rest of the job. It ends before the job, or after --idle
+without a run. A run that it had to end is begun anew elsewhere.
 
-In a job of Slurm already, such as that of salloc, it begins the workers there, and
-ends with them. What follows -- are further arguments of sbatch, or of srun there.`,
+Inside a job of Slurm, for example from salloc, it begins the workers there, and
+ends with them. Arguments after -- are passed to sbatch, or to srun there.`,
 		Example: `  assay slurm workers --nodes 4 --time 2h --accept-commands \
     --server tls://lab.example.org:7701 --token-file ~/rack.token -- --partition=short`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -49,16 +49,16 @@ ends with them. What follows -- are further arguments of sbatch, or of srun ther
 	fl.IntVar(&f.nodes, "nodes", 0, "how many nodes, each with one worker (default 1; in a job, all that it has)")
 	fl.DurationVar(&f.time, "time", 0, "how `long` the job may last, in whole minutes")
 	fl.StringVar(&f.server, "server", "",
-		"`address` of the server: tls://HOST:PORT, or unix:/PATH (default $ASSAY_SERVER, or that of this user)")
+		"`address` of the server: tls://HOST:PORT, or unix:/PATH (default $ASSAY_SERVER, or this user's server)")
 	fl.StringVar(&f.token, "token-file", "", "`file` with a token of the role worker (default $ASSAY_TOKEN_FILE)")
-	fl.IntVar(&f.slots, "slots", 1, "runs at once on each node; each disturbs what the others measure")
+	fl.IntVar(&f.slots, "slots", 1, "runs at once on each node; each disturbs the measurements of the others")
 	fl.StringVar(&f.apps, "apps", "", "`file` of the applications that they run")
 	fl.BoolVar(&f.accept, "accept-commands", false,
 		"run commands too: anyone with the author role can run any program there as this user")
 	fl.DurationVar(&f.idle, "idle", 5*time.Minute,
-		"a worker ends when there was nothing to run for so `long`; 0 for never")
+		"end a worker after this `long` without a run; 0 for never")
 	fl.StringVar(&f.spool, "spool", "",
-		"`directory` that the nodes share, for the program and what workers print (default beside the default store)")
+		"`directory` that the nodes share, for the program and the output of workers (default beside the default store)")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
 	cmd.AddCommand(workers)
 	return cmd
@@ -88,7 +88,7 @@ func (f *pilotFlags) run(cmd *cobra.Command, s streams, extra []string) error {
 			"--time 2h; they end earlier when there is nothing to run")
 	case f.apps == "" && !f.accept:
 		return assay.WithHint(usagef("workers without an application run nothing"),
-			"--apps FILE says which they offer; with --accept-commands authors of the server run any program as this user")
+			"--apps FILE names their applications; with --accept-commands authors of the server run any program as this user")
 	}
 	address, note, err := server.Serving(cmp.Or(f.server, os.Getenv("ASSAY_SERVER")))
 	if err != nil {

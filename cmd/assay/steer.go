@@ -14,10 +14,11 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/report"
-	"github.com/assay-run/assay/rest/api"
+	"github.com/assay-run/assay/internal/rest/api"
 	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/study"
+	"github.com/assay-run/assay/view"
 )
 
 // steerCommands are the subcommands of study that ask a server.
@@ -41,7 +42,7 @@ func steerCommands(s streams) []*cobra.Command {
 			if err != nil {
 				return err
 			}
-			st, err := c.Give(ctx, args[0], configs)
+			st, err := c.Enqueue(ctx, args[0], configs)
 			if err != nil {
 				return err
 			}
@@ -49,9 +50,9 @@ func steerCommands(s streams) []*cobra.Command {
 		})
 	give.Example = "  assay study add x264 configs.csv\n  assay study add x264 threads=8 preset=slow"
 	for _, v := range []struct{ verb, state, short, done string }{
-		{"pause", "pause", "have a server begin no more runs of a study; those that run go on", "paused"},
-		{"resume", "run", "have a server go on with a study", "running"},
-		{"stop", "stop", "end a study on a server, and what runs of it", "stopped"},
+		{"pause", "pause", "have a server begin no more runs of a study; running ones continue", "paused"},
+		{"resume", "run", "have a server resume a study", "running"},
+		{"stop", "stop", "end a study on a server, and its runs", "stopped"},
 	} {
 		var reason string
 		cmd := add(v.verb+" STUDY...", v.short, cobra.MinimumNArgs(1),
@@ -81,7 +82,7 @@ func steerCommands(s streams) []*cobra.Command {
 			}
 			return f.said(s.out, st, "%s: priority %d", args[0], n)
 		})
-	add("watch STUDY", "show a study on a server as it goes on; Ctrl-C lets it be", cobra.ExactArgs(1),
+	add("watch STUDY", "follow a study on a server; Ctrl-C leaves it running", cobra.ExactArgs(1),
 		func(f *remoteFlags, ctx context.Context, c *api.Client, args []string) error {
 			d, err := c.Study(ctx, args[0])
 			if err != nil {
@@ -101,8 +102,7 @@ func steerCommands(s streams) []*cobra.Command {
 	return all
 }
 
-// givenConfigs reads the configurations of a command line: a file, - for the standard input,
-// or one as it is written.
+// givenConfigs reads the configurations of a command line: a file, - for the standard input, or a literal one.
 func givenConfigs(in io.Reader, args []string) ([]map[string]any, error) {
 	if strings.Contains(args[0], "=") {
 		c, err := api.ParseConfig(args)
@@ -124,7 +124,7 @@ func givenConfigs(in io.Reader, args []string) ([]map[string]any, error) {
 
 // onFleet has a server run the study, and follows it.
 func (f *tuneFlags) onFleet(cmd *cobra.Command, s streams, def *spec.Study) error {
-	for _, flag := range []string{"store", "check", "pin"} {
+	for _, flag := range []string{"store", "pin"} {
 		if cmd.Flags().Changed(flag) {
 			return usagef("--%s is for runs of this process: with --on %s the server keeps the study", flag, setup.Fleet)
 		}
@@ -135,7 +135,7 @@ func (f *tuneFlags) onFleet(cmd *cobra.Command, s streams, def *spec.Study) erro
 	}
 	defer c.Close()
 	if def.Dir == "" && strings.HasPrefix(c.Address(), "unix:") {
-		// The workers of this machine run the command where it would be run without a server.
+		// The workers of this machine run the command in the directory that would be used without a server.
 		if def.Dir, err = filepath.Abs("."); err != nil {
 			return err
 		}
@@ -148,7 +148,7 @@ func (f *tuneFlags) onFleet(cmd *cobra.Command, s streams, def *spec.Study) erro
 	if name == "" {
 		name = p.Name()
 	}
-	if err := c.SendInputs(cmd.Context(), def); err != nil {
+	if err := api.SendInputs(cmd.Context(), c, def); err != nil {
 		return err
 	}
 	sub, err := api.Submitted(def, name)
@@ -170,16 +170,15 @@ func (f *tuneFlags) onFleet(cmd *cobra.Command, s streams, def *spec.Study) erro
 	return err
 }
 
-// goesOn says how to see to a study on a server.
+// goesOn returns the commands to follow and to end a study on a server.
 func goesOn(study string) string {
 	name := report.ShellQuote([]string{study})
 	return "  assay study watch " + name + "   follows it\n  assay study stop " + name + "    ends it\n"
 }
 
-// attach follows a study on a server, and tells what it came to as tune does of one of its
-// own. A signal lets it be.
+// attach follows a study on a server, and prints its result as tune does for a local study. A signal detaches from it.
 func attach(
-	ctx context.Context, s streams, c *api.Client, p *setup.Problem, st api.Study, resumed, asJSON bool,
+	ctx context.Context, s streams, c *api.Client, p *setup.Problem, st view.Study, resumed, asJSON bool,
 ) error {
 	live, status := newLive(s.err, p)
 	drain, hard, which, stopSignals := drains(ctx)
@@ -219,7 +218,7 @@ func attach(
 	if err != nil {
 		return err
 	}
-	if res.EndedBy == "error" { // the record does not say which
+	if res.EndedBy == "error" { // the record has no details of it
 		if d, err := c.Study(ctx, st.Study); err == nil && d.Study.Why != "" {
 			return fmt.Errorf("study %s has ended: %s", st.Study, d.Study.Why)
 		}
@@ -241,7 +240,7 @@ func listHosted(ctx context.Context, w io.Writer, f *remoteFlags, asJSON bool) e
 	}
 	t := report.NewTable(palette(w), "study", "state", ">priority", ">running", ">trials", ">best", "objective", ">spent",
 		">saved", ">lost", "application", "class")
-	return show(w, asJSON, all, t, "no studies yet (assay tune STUDY.yaml --on fleet)", func(st api.Study) {
+	return show(w, asJSON, all, t, "no studies yet (assay tune STUDY.yaml --on fleet)", func(st view.Study) {
 		best := "–"
 		if st.Best != nil {
 			best = report.Metric(*st.Best, st.Unit)

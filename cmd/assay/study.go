@@ -14,6 +14,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/internal/rest/api"
 	"github.com/assay-run/assay/internal/result"
 	"github.com/assay-run/assay/internal/term"
 	"github.com/assay-run/assay/setup"
@@ -51,17 +52,17 @@ func studyCommand(s streams) *cobra.Command {
 	ls := add("ls", "list the studies", cobra.NoArgs, func(ctx context.Context, h *setup.Store, _ []string) error {
 		return listStudies(ctx, s.out, h, f.json)
 	})
-	local := ls.RunE
+	looked := ls.RunE
 	ls.RunE = func(cmd *cobra.Command, args []string) error {
 		if f.remote.server == "" {
-			return local(cmd, args)
+			return looked(cmd, args)
 		}
 		if f.store != "" {
 			return errTwoPlaces
 		}
 		return listHosted(cmd.Context(), s.out, &f.remote, f.json)
 	}
-	show := add("show STUDY", "what a study is, and what it has found", cobra.ExactArgs(1),
+	show := add("show STUDY", "show the definition and the results of a study", cobra.ExactArgs(1),
 		func(ctx context.Context, h *setup.Store, args []string) error {
 			return showStudy(ctx, s.out, h, args[0], f.json)
 		})
@@ -90,13 +91,29 @@ func studyCommand(s streams) *cobra.Command {
 			return removeStudies(ctx, s, h, args, yes)
 		})
 	rm.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask, which is done on a terminal only")
-	cmd.AddCommand(similarCommand(s, f), importCommand(s, f), copyCommand(s, f), recoverCommand(s, f))
-	cmd.AddCommand(fsckCommand(s, f), buildsCommand(s))
+	local := []*cobra.Command{
+		rm, similarCommand(s, f), importCommand(s, f), copyCommand(s, f), recoverCommand(s, f), fsckCommand(s, f),
+	}
+	for _, c := range local {
+		c.PreRunE = storeOnly
+	}
+	cmd.AddCommand(append(local[1:], buildsCommand(s))...)
 	cmd.AddCommand(steerCommands(s)...)
 	return cmd
 }
 
-// errTwoPlaces is returned where a study is looked for in two places.
+// storeOnly refuses a command that works on a store alone if the environment names a server and no flag a store: the
+// other commands would look elsewhere.
+func storeOnly(cmd *cobra.Command, _ []string) error {
+	from := cmd.Flags().Lookup("from")
+	if os.Getenv("ASSAY_SERVER") == "" || cmd.Flags().Changed("store") || from != nil && from.Changed {
+		return nil
+	}
+	err := usagef("$ASSAY_SERVER names a server, and %s has no --server: name the store", cmd.CommandPath())
+	return assay.WithHint(err, "--store sqlite: is the store of this user")
+}
+
+// errTwoPlaces is the error of a command with both --store and --server.
 var errTwoPlaces = usagef("--store and --server: a study is in one of them")
 
 // with opens the store for one command, or copies the study that args begin with from a server.
@@ -129,7 +146,7 @@ func readStudies(ctx context.Context, at string, from *remoteFlags, studies ...s
 	defer c.Close()
 	m := store.NewMem()
 	for _, name := range studies {
-		if err := c.Record(ctx, name, m); assay.ClassOf(err) == assay.ClassNotFound {
+		if err := api.CopyRecord(ctx, c, name, m); assay.ClassOf(err) == assay.ClassNotFound {
 			return nil, usagef("no study %q on the server (see assay study ls --server %s)", name, from.server)
 		} else if err != nil {
 			return nil, err
@@ -168,13 +185,13 @@ func listStudies(ctx context.Context, w io.Writer, h *setup.Store, asJSON bool) 
 		if err != nil {
 			return err
 		}
-		l, err := r.Listed(ctx)
+		l, err := r.Study(ctx)
 		if err != nil {
 			return err
 		}
 		best, last, outside := "–", "–", l.Infeasible
 		if r.Goal.Level != nil {
-			outside = 0 // they are below the full level, and there are no limits
+			outside = 0 // they are below the full level, and no limits exist
 		}
 		if r.Goal.Several() && l.Done > 0 {
 			best = "a front"
@@ -211,7 +228,7 @@ func listStudies(ctx context.Context, w io.Writer, h *setup.Store, asJSON bool) 
 	return t.Write(w)
 }
 
-// showStudy prints what a study is and what it has found so far.
+// showStudy prints a study and its result so far.
 func showStudy(ctx context.Context, w io.Writer, h *setup.Store, name string, asJSON bool) error {
 	r, err := result.Read(ctx, h, name)
 	if err != nil {
@@ -281,8 +298,8 @@ func listTrials(ctx context.Context, w io.Writer, h *setup.Store, name string, a
 	return buf.Flush()
 }
 
-// removeStudies removes all of them, or none if one is not there. On a terminal it asks first, unless
-// yes has answered.
+// removeStudies removes all of the studies, or none if one does not exist. On a terminal it asks first, unless yes is
+// set.
 func removeStudies(ctx context.Context, s streams, h *setup.Store, names []string, yes bool) error {
 	for _, name := range names {
 		if _, err := h.Spec(ctx, name); errors.Is(err, fs.ErrNotExist) {

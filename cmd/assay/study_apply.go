@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/atomicfile"
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/internal/result"
-	"github.com/assay-run/assay/internal/whole"
 	"github.com/assay-run/assay/setup"
 )
 
@@ -109,7 +109,7 @@ func writeFiles(dir string, files []assay.File) error {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return mistaken(err)
 		}
-		if err := whole.WriteFile(path, []byte(f.Text), 0o644); err != nil {
+		if err := atomicfile.WriteFile(path, []byte(f.Text), 0o644); err != nil {
 			return mistaken(err)
 		}
 	}

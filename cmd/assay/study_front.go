@@ -13,13 +13,13 @@ import (
 	"github.com/assay-run/assay/setup"
 )
 
-// frontCommand adds the command that shows what a study with several objectives came to.
+// frontCommand adds the command that shows the result of a study with several objectives.
 func frontCommand(s streams, f *studyFlags, add func(
 	use, short string, args cobra.PositionalArgs, do func(context.Context, *setup.Store, []string) error,
 ) *cobra.Command,
 ) *cobra.Command {
 	weights := ""
-	c := add("front STUDY", "the trials that no other one beats in all of several objectives", cobra.ExactArgs(1),
+	c := add("front STUDY", "the Pareto front of a study with several objectives", cobra.ExactArgs(1),
 		func(ctx context.Context, h *setup.Store, args []string) error {
 			ws, err := readWeights(weights)
 			if err != nil {

@@ -33,7 +33,6 @@ type tuneFlags struct {
 	defaults  []string
 	on        string
 	keep      []string
-	check     string
 	pin       bool
 	keys      keyFlags
 
@@ -78,16 +77,13 @@ no, none, default or empty. Running the same study again resumes it.`,
 	fl.StringArrayVar(&f.subjectTo, "subject-to", nil, "limit on measured metrics, such as 'max_rss <= 2e9'")
 	fl.StringArrayVar(&f.metrics, "metric", nil, "`NAME=SOURCE`: "+assay.SourceForms())
 	fl.StringVar(&f.on, "on", "",
-		"what makes the runs: "+listed(setup.Runners())+
+		"runner: "+listed(setup.Runners())+
 			", or the file of a batch system (default local, or table for a recorded one)")
-	fl.StringVar(&f.check, "check", "auto",
-		"pairs of runs at the end that compare the best with the first configuration: auto for as many as it takes to tell "+
-			"(within a fifth of the time budget), a number, or none")
 	fl.BoolVar(&f.pin, "pin", true, "keep runs off the tool's own processor where there are 4 or more")
 	fl.StringArrayVar(&f.keep, "keep", nil, "`NAME=VALUE` that is never pruned")
 	fl.StringVar(&f.study, "study", "", "name of the study (default: the file's name or the program's)")
 	fl.StringVar(&f.store, "store", "", "where studies are kept: a `path`, or memory (default in $XDG_STATE_HOME/assay)")
-	fl.BoolVar(&f.dryRun, "dry-run", false, "say what would be done, and do nothing")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "print the plan, and run nothing")
 	fl.BoolVar(&f.json, "json", false, "print the result as one JSON object")
 	fl.StringVar(&f.require, "require-gain", "",
 		"exit with code 5 if no gain of at least this `percentage` is shown; any gain without a value")
@@ -109,17 +105,17 @@ no, none, default or empty. Running the same study again resumes it.`,
 	choices(cmd, "prior", "auto", "none")
 	group(
 		cmd,
-		flagGroup{"What is varied", []string{"param", "default", "where"}},
-		flagGroup{"What is good", []string{"minimize", "maximize", "subject-to", "metric", "target", "require-gain"}},
-		flagGroup{"How long", []string{"budget", "trials", "gain", "timeout"}},
-		flagGroup{"How a run is made", []string{
+		flagGroup{"Parameters", []string{"param", "default", "where"}},
+		flagGroup{"Objective", []string{"minimize", "maximize", "subject-to", "metric", "target", "require-gain"}},
+		flagGroup{"Budget", []string{"budget", "trials", "gain", "timeout"}},
+		flagGroup{"Runs", []string{
 			"setup", "prepare", "cleanup", "verify", "warmup", "shell", "on", "parallel", "pin",
 		}},
-		flagGroup{"How noise is met", []string{"repeat", "estimator", "check"}},
-		flagGroup{"How it searches", []string{"search", "seed", "stop", "interval", "prior", "alpha", "keep"}},
+		flagGroup{"Noise", []string{"repeat", "estimator", "check"}},
+		flagGroup{"Search", []string{"search", "seed", "stop", "interval", "prior", "alpha", "keep"}},
 		flagGroup{"With --on fleet", []string{"server", "token-file", "class", "detach"}},
 		flagGroup{"With a batch system", []string{"spool"}},
-		flagGroup{"Where it is kept, and what is said", []string{"study", "store", "dry-run", "json"}},
+		flagGroup{"Store and output", []string{"study", "store", "dry-run", "json"}},
 	)
 	return cmd
 }
@@ -149,11 +145,7 @@ func (f *tuneFlags) run(cmd *cobra.Command, s streams, args []string) error {
 	if cmd.Flags().Changed("spool") && !inBatch {
 		return usagef("--spool is for jobs of a batch system: --on %s, or --on FILE of one", setup.Slurm)
 	}
-	pairs, err := f.pairs()
-	if err != nil {
-		return err
-	}
-	sd, err := f.open(cmd.Context(), s, def, setup.Options{Pin: f.pin, Check: pairs, Spool: f.spool})
+	sd, err := f.open(cmd.Context(), s, def, setup.Options{Pin: f.pin, Spool: f.spool})
 	if err != nil {
 		return err
 	}
@@ -177,21 +169,6 @@ func (f *tuneFlags) run(cmd *cobra.Command, s streams, args []string) error {
 		return requireGain(s.err, out, required)
 	}
 	return nil
-}
-
-// pairs returns the number of pairs of runs at the end, or setup.AutoCheck.
-func (f *tuneFlags) pairs() (int, error) {
-	switch f.check {
-	case "auto":
-		return setup.AutoCheck, nil
-	case "none":
-		return 0, nil
-	}
-	n, err := strconv.Atoi(f.check)
-	if err != nil || n < 0 {
-		return 0, usagef("--check %s: write auto, a number of pairs, or none", f.check)
-	}
-	return n, nil
 }
 
 // required returns the gain that is required, as a share, and the arguments without it: --require-gain 10 is
@@ -234,7 +211,7 @@ func requireGain(w io.Writer, out *result.Story, share float64) error {
 	return &exitError{codeUnknown}
 }
 
-// tell prints what a study came to; the error says that it found nothing.
+// tell prints the result of a study; its error means that the study found nothing.
 func tell(s streams, p *setup.Problem, name string, res study.Result, asJSON bool) (*result.Story, error) {
 	out, err := story(p, name, res)
 	switch {
@@ -253,7 +230,7 @@ func tell(s streams, p *setup.Problem, name string, res study.Result, asJSON boo
 	return out, err
 }
 
-// story returns what a study came to.
+// story returns the result of a study.
 func story(p *setup.Problem, name string, r study.Result) (*result.Story, error) {
 	o, err := result.NewStory(name, p.Definition, p.Space, p.Goal, r, here(p))
 	if err == nil && o.Best != nil && o.Command != nil {
@@ -285,7 +262,7 @@ func conduct(ctx context.Context, s streams, sd *setup.Study) (study.Result, os.
 		}
 	}, hurries(ctx))
 	defer stopSignals()
-	if ctx.Value(detaches{}) != nil { // any signal lets go of what runs
+	if ctx.Value(detaches{}) != nil { // any signal detaches from running jobs
 		drain = nil
 	}
 	sd.Drain, sd.Notify = drain, live.Notify
@@ -299,7 +276,7 @@ func conduct(ctx context.Context, s streams, sd *setup.Study) (study.Result, os.
 	return res, which(), err
 }
 
-// describe says what would be done.
+// describe prints the plan.
 func (f *tuneFlags) describe(w io.Writer, def *spec.Study) error {
 	p, err := setup.New(def, setup.Options{})
 	if err != nil {
@@ -311,7 +288,7 @@ func (f *tuneFlags) describe(w io.Writer, def *spec.Study) error {
 	return describe(w, p)
 }
 
-// load reads the study file, if there is one, with the flags over it.
+// load reads the study file, if any, and applies the flags to it.
 func (f *tuneFlags) load(cmd *cobra.Command, warn io.Writer, args []string) (*spec.Study, error) {
 	dash := cmd.ArgsLenAtDash() - f.taken
 	files, command := args, []string(nil)
@@ -338,7 +315,7 @@ func (f *tuneFlags) load(cmd *cobra.Command, warn io.Writer, args []string) (*sp
 	return def, err
 }
 
-// loadStudy reads a study file, and says what is odd about it.
+// loadStudy reads a study file, and prints warnings about it.
 func loadStudy(warn io.Writer, file string, edit func(*spec.Study) error) (*spec.Study, error) {
 	def, said, err := spec.Load(file, edit)
 	if err == nil {
@@ -354,9 +331,9 @@ func warnOf(w io.Writer, said []string) {
 	}
 }
 
-// warnings returns what prints a warning.
+// warnings returns a function that prints a warning.
 func warnings(w io.Writer) func(string) {
-	return func(text string) { fmt.Fprintf(w, "warning: %s\n", report.Visible(text)) }
+	return func(text string) { _ = report.Warning(w, text) } // the command goes on
 }
 
 // apply puts the flags that were given over st.
@@ -402,7 +379,7 @@ func (f *tuneFlags) apply(cmd *cobra.Command, st *spec.Study, command []string) 
 			st.Placement.On, st.Placement.Batch.System = setup.Batch, path
 		} else if f.on == setup.Slurm {
 			st.Placement.Batch.System = ""
-		} else if f.on != setup.Batch { // what the file asks of it is for another time
+		} else if f.on != setup.Batch { // the file's settings for a batch system do not apply now
 			st.Placement.Batch = spec.Batch{}
 		}
 	}
@@ -445,13 +422,12 @@ func (f *tuneFlags) applyParams(st *spec.Study) error {
 	return nil
 }
 
-// resumeCommand returns the command that goes on with the study.
+// resumeCommand returns the command that resumes the study.
 func resumeCommand(args []string) string {
 	return "assay " + report.ShellQuote(args)
 }
 
-// commandLine returns this process's arguments for people: addresses of stores without their
-// passwords.
+// commandLine returns this process's arguments for display: addresses of stores without their passwords.
 func commandLine() []string { return maskStores(os.Args[1:]) }
 
 // maskStores returns arguments with the passwords in addresses of databases masked.

@@ -21,13 +21,13 @@ func uiCommand(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ui [flags]",
 		Short: "look at studies in a browser",
-		Long: `ui shows the pages of a server in a browser: what runs, what it found, what it
-cost. It serves them on this machine's loopback as long as it runs, and passes on
-what they ask to the server, with its token. The address that it prints has a code
+		Long: `ui shows the pages of a server in a browser: the studies, their results and their
+cost. It serves them on this machine's loopback while it runs, and passes their
+requests on to the server, with its token. The address that it prints has a code
 that lets one browser in, once.
 
-Without a server that answers, or with --store, the pages are those of a store,
-and only look: a tune in another terminal is there as it goes on.`,
+Without a server that answers, or with --store, it shows the pages of a store,
+read-only: they follow an assay tune in another terminal.`,
 		Example: `  assay ui
   assay ui --server https://lab.example.org:7700 --token-file my.token
   assay ui --store assay.db --no-browser`,
@@ -77,8 +77,7 @@ and only look: a tune in another terminal is there as it goes on.`,
 	return cmd
 }
 
-// browse opens an address in the browser of who sits before this machine, if somebody does.
-// That there is none is no error: the address is printed.
+// browse opens an address in the user's browser, if one is available. It is no error if not: the address is printed.
 func browse(url string) {
 	if os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") == "" {
 		return

@@ -4,8 +4,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assay-run/assay/internal/planning"
-	"github.com/assay-run/assay/internal/planreport"
-	"github.com/assay-run/assay/internal/traces"
 	"github.com/assay-run/assay/workflow"
 )
 
@@ -13,7 +11,7 @@ import (
 func workflowCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "workflow",
-		Short: "show a workflow, or learn what a site adds to its run times",
+		Short: "show a workflow, or learn the overhead of a site",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -43,7 +41,7 @@ task. With --svg it draws a simulated schedule on --slots slots into a file.`,
 			if len(l) != 1 {
 				return usagef("--levels %s: one way to count levels at a time", levels)
 			}
-			w, err := traces.Read(traces.Disk, args[0], cmd.InOrStdin(), workflow.FillOptions{Fill: fill})
+			w, err := planning.Read(planning.Disk, args[0], cmd.InOrStdin(), workflow.FillOptions{Fill: fill})
 			if err != nil {
 				return inputError(err)
 			}
@@ -52,11 +50,11 @@ task. With --svg it draws a simulated schedule on --slots slots into a file.`,
 				if err != nil {
 					return inputError(err)
 				}
-				if err := writeFile(svg, planreport.Gantt(w, s).WriteSVG); err != nil {
+				if err := writeFile(svg, planning.Gantt(w, s).WriteSVG); err != nil {
 					return err
 				}
 			}
-			return planreport.WriteLevels(cmd.OutOrStdout(), w, l[0], slots)
+			return planning.WriteLevels(cmd.OutOrStdout(), w, l[0], slots)
 		},
 	}
 	cmd.Flags().StringVar(&svg, "svg", "", "draw the schedule into `FILE`")
@@ -70,11 +68,11 @@ func workflowCalibrateCommand() *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use:     "calibrate RUN...",
-		Short:   "learn what a site adds to run times from recorded executions",
+		Short:   "learn the overhead of a site from recorded executions",
 		Example: "  assay workflow calibrate runs/ -o site.json\n  assay plan new.json --calibrate site.json",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := traces.Calibration(traces.Disk, args)
+			c, err := planning.Calibration(planning.Disk, args)
 			if err != nil {
 				return inputError(err)
 			}

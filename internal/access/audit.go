@@ -14,12 +14,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Decision is one about who may do what, or what is offered.
+// A Decision records a change of permissions, or of the applications that a worker offers.
 type Decision struct {
 	At time.Time `json:"at"`
 	By string    `json:"by"` // the name of a token, a user of the server's machine, or a worker
 	Do string    `json:"do"` // one of the constants below
-	// On is what it is about: the name of a token, or the ID of a worker.
+	// On is the subject: the name of a token, or the ID of a worker.
 	On      string     `json:"on"`
 	Role    Role       `json:"role,omitempty"`
 	Studies []string   `json:"studies,omitempty"`
@@ -27,7 +27,7 @@ type Decision struct {
 	Expires *time.Time `json:"expires,omitempty"`
 }
 
-// What is done in a [Decision].
+// The actions in a [Decision].
 const (
 	TokenAdded   = "token added"
 	TokenRevoked = "token revoked"
@@ -47,8 +47,8 @@ const AuditFile = "audit.jsonl"
 // OpenAudit returns the audit of a file, which is made with its first entry.
 func OpenAudit(path string) *Audit { return &Audit{path: path} }
 
-// Add writes an entry. When it returns nil the entry is durable. What a crash has left of a line
-// becomes a line of its own.
+// Add writes an entry. When it returns nil the entry is durable. A line that a crash has truncated remains as a line of
+// its own.
 func (a *Audit) Add(e Decision) error {
 	e.At = time.Now().UTC().Truncate(time.Second)
 	line, err := json.Marshal(e)
@@ -93,8 +93,7 @@ func (a *Audit) Add(e Decision) error {
 	return d.Sync()
 }
 
-// Entries returns the last entries, at most limit of them, 0 for all, the earliest first. A line that a
-// crash has cut off is no entry.
+// Entries returns the last entries, at most limit of them, 0 for all, the earliest first. A truncated line is skipped.
 func (a *Audit) Entries(limit int) (all []Decision, err error) {
 	b, err := os.ReadFile(a.path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -21,11 +21,11 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/whole"
+	"github.com/assay-run/assay/internal/atomicfile"
 )
 
-// An Authority is a certificate authority of one server: the files ca.pem and ca.key of a directory.
-// It issues the certificates of that server, and of nobody else.
+// An Authority is a certificate authority of one server: the files ca.pem and ca.key of a directory. It issues
+// certificates for that server only.
 type Authority struct {
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
@@ -39,8 +39,8 @@ const (
 	backdated = time.Hour
 )
 
-// InitAuthority makes an authority in a directory. It is a conflict if there is one: those who pin it
-// would lose their server.
+// InitAuthority creates an authority in a directory. It is an error of class conflict if one exists: clients that pin
+// it would lose their server.
 func InitAuthority(dir, name string) (*Authority, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -68,11 +68,13 @@ func InitAuthority(dir, name string) (*Authority, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The certificate comes last: an authority without it was never there.
-	err = whole.WriteFile(filepath.Join(dir, "ca.key"), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}),
+	// The certificate comes last: an authority without it is incomplete and does not count.
+	err = atomicfile.WriteFile(filepath.Join(dir, "ca.key"),
+		pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}),
 		0o600)
 	if err == nil {
-		err = whole.WriteFile(filepath.Join(dir, "ca.pem"), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
+		err = atomicfile.WriteFile(filepath.Join(dir, "ca.pem"),
+			pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
 			0o600)
 	}
 	if err != nil {
@@ -120,7 +122,7 @@ func OpenAuthority(dir string) (*Authority, error) {
 	}
 	key, ok := k.(*ecdsa.PrivateKey)
 	if !ok || !key.PublicKey.Equal(cert.PublicKey) {
-		return nil, usagef("%s: the key is not that of the certificate", dir)
+		return nil, usagef("%s: the key does not belong to the certificate", dir)
 	}
 	return &Authority{cert, key}, nil
 }

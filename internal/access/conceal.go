@@ -5,9 +5,8 @@ import (
 	"os"
 )
 
-// Conceal makes a file that is written to, such as a standard output that a shell has opened, one
-// that its owner alone can read, before a secret is written to it. What is no regular file is left
-// as it is.
+// Conceal makes a file, such as a standard output redirected by a shell, readable for its owner only, before a secret
+// is written to it. It leaves anything but a regular file unchanged.
 func Conceal(w io.Writer) error {
 	f, ok := w.(*os.File)
 	if !ok {

@@ -30,7 +30,7 @@ func (c Credential) String() string {
 	return s
 }
 
-// Bearer returns what is shown to the server: see [Tokens.Check].
+// Bearer returns the bearer token that is sent to the server: see [Tokens.Check].
 func (c Credential) Bearer() string { return c.Name + "." + c.Secret }
 
 // ParseCredential reads the text of a token. The error does not repeat it.
@@ -57,7 +57,7 @@ func ParseCredential(text string) (Credential, error) {
 	}
 	switch {
 	case !validName(c.Name):
-		return bad("its name is none")
+		return bad("its name is invalid")
 	case len(c.Secret) != secretLen || strings.Trim(c.Secret, nameBytes) != "":
 		return bad("its secret is cut off")
 	case c.CA != "" && (len(c.CA) != 64 || strings.Trim(c.CA, "0123456789abcdef") != ""):

@@ -10,11 +10,11 @@ import (
 
 const (
 	wrongRate  = 10              // wrong tokens that are answered in a second, from one place
-	wrongQueue = 5 * time.Second // that those wait at the most which come faster
+	wrongQueue = 5 * time.Second // the longest wait in the queue; requests that would wait longer are refused
 	maxPlaces  = 10_000          // that are remembered
 )
 
-// A limiter slows down whoever shows wrong tokens. It is safe for concurrent use.
+// A limiter slows down callers that present wrong tokens. It is safe for concurrent use.
 type limiter struct {
 	mu   sync.Mutex
 	next map[string]time.Time // when the next answer is due, by place
@@ -38,7 +38,7 @@ func (l *limiter) wait(ctx context.Context, from string) error {
 	if l.next == nil || len(l.next) > maxPlaces {
 		l.next = map[string]time.Time{}
 	}
-	// The place where a second has passed unused has a whole second's answers.
+	// A source without requests for a second has a whole second's answers.
 	due := l.next[from]
 	if earliest := now.Add(gap - time.Second); due.Before(earliest) {
 		due = earliest

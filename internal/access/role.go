@@ -9,10 +9,10 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// A Role is what a token is for.
+// A Role is the set of permissions of a token.
 type Role string
 
-// The roles. Each of the first four may do what those before it may; a worker may do nothing of it.
+// The roles. Each of the first four includes those before it; a worker has none of their permissions.
 const (
 	Viewer   Role = "viewer"
 	Operator Role = "operator"
@@ -26,7 +26,7 @@ func Roles() []Role { return []Role{Viewer, Operator, Author, Admin, Worker} }
 
 var ladder = []Role{Viewer, Operator, Author, Admin}
 
-// Includes reports whether r may do what is for the role needed.
+// Includes reports whether r has the permissions of the role needed.
 func (r Role) Includes(needed Role) bool {
 	if r == Worker || needed == Worker {
 		return r == needed
@@ -35,7 +35,7 @@ func (r Role) Includes(needed Role) bool {
 	return have >= 0 && need >= 0 && have >= need
 }
 
-// A Token is what is kept of a token.
+// A Token is the stored part of a token.
 type Token struct {
 	Name string `json:"name"`
 	Role Role   `json:"role"`
@@ -50,7 +50,7 @@ type Token struct {
 	By      string    `json:"by,omitempty"` // the token that made it
 }
 
-// Ended says why a token is not valid at a time, or "".
+// Ended returns why a token is not valid at a time, "revoked" or "expired", or "" if it is valid.
 func (t Token) Ended(now time.Time) string {
 	switch {
 	case !t.Revoked.IsZero() && !t.Revoked.After(now):
@@ -61,8 +61,8 @@ func (t Token) Ended(now time.Time) string {
 	return ""
 }
 
-// May reports whether the token is for what needs a role, on a study; "" is what concerns no study.
-// What concerns the server as a whole, and is more than looking, is for tokens without a scope.
+// May reports whether the token permits an action that needs a role, on a study. An action with study "" concerns the
+// server as a whole; a token with a scope permits such an action only if it needs no more than [Viewer].
 func (t Token) May(needed Role, study string) bool {
 	if !t.Role.Includes(needed) {
 		return false
@@ -76,7 +76,7 @@ func (t Token) May(needed Role, study string) bool {
 	return slices.ContainsFunc(t.Scope, func(prefix string) bool { return strings.HasPrefix(study, prefix) })
 }
 
-// check returns what is wrong with a token that is to be made.
+// check returns an error if a new token is invalid.
 func (t Token) check(now time.Time) error {
 	switch {
 	case !validName(t.Name):

@@ -21,16 +21,16 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/whole"
+	"github.com/assay-run/assay/internal/atomicfile"
 )
 
-// ErrDenied is the error of a token that is wrong, revoked or expired: which, is not said.
+// ErrDenied is the error of a token that is wrong, revoked or expired. It does not reveal which.
 var ErrDenied = assay.Errorf(assay.ClassUsage, "the token is not valid")
 
 const (
 	secretLen = 43 // 256 bits in base64
-	// freshFor is how long the file of tokens is not looked at again: a token that another process has
-	// revoked is valid no longer than that.
+	// freshFor is the interval of checks of the file of tokens: a token that another process has revoked stays valid no
+	// longer than that.
 	freshFor = 2 * time.Second
 	version  = 1
 )
@@ -54,15 +54,15 @@ type Tokens struct {
 	stamp  stamp
 }
 
-// A stamp tells whether a file is the one that was read.
+// A stamp identifies the version of the file that was read.
 type stamp struct {
 	inode uint64
 	size  int64
 	time  time.Time
 }
 
-// OpenTokens opens the tokens of a file, which is made with the first token. A file that others
-// can read is an error. Beside it is the [Audit] of what changes.
+// OpenTokens opens the tokens of a file, which is created with the first token. A file that others can read is an
+// error. The [Audit] of its changes is in the same directory.
 func OpenTokens(path string) (*Tokens, error) {
 	t := &Tokens{path: path, audit: OpenAudit(filepath.Join(filepath.Dir(path), AuditFile))}
 	t.mu.Lock()
@@ -112,8 +112,8 @@ func (t *Tokens) load() error {
 	return nil
 }
 
-// change changes the tokens, and writes the file. Processes take turns. f returns what is to be
-// audited, before it is so: nothing changes that is not on record.
+// change changes the tokens, and writes the file. Processes take turns. f returns the entry for the audit, which is
+// written first: every change is on record.
 func (t *Tokens) change(f func() (*Decision, error)) error {
 	lock, err := os.OpenFile(t.path+".lock", os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -139,7 +139,7 @@ func (t *Tokens) change(f func() (*Decision, error)) error {
 	}
 	if err == nil && e != nil {
 		b, _ := json.MarshalIndent(file{version, t.list()}, "", "  ") // of texts and times
-		err = whole.WriteFile(t.path, append(b, '\n'), 0o600)
+		err = atomicfile.WriteFile(t.path, append(b, '\n'), 0o600)
 	}
 	if err != nil {
 		t.byName = before
@@ -178,7 +178,7 @@ func (t *Tokens) Add(tok Token) (secret string, err error) {
 	return secret, nil
 }
 
-// Revoke ends a token. One that has ended stays so. by says who wants it.
+// Revoke ends a token. An ended token stays ended. by is the name of the caller.
 func (t *Tokens) Revoke(name, by string) error {
 	return t.change(func() (*Decision, error) {
 		tok, ok := t.byName[name]
@@ -211,9 +211,9 @@ func (t *Tokens) list() []Token {
 	return all
 }
 
-// Check returns the token of "NAME.SECRET". Whoever shows wrong ones from one place waits: 10 are
-// answered in a second, and of more than that the rest is refused, unread, as unavailable. A wrong
-// token is [ErrDenied].
+// Check returns the token of "NAME.SECRET". Wrong tokens are delayed per source: 10 are answered in a second, and
+// further ones queue up to a limit, beyond which they are refused, unread, as unavailable. The error of a wrong token
+// is [ErrDenied].
 func (t *Tokens) Check(ctx context.Context, bearer, from string) (Token, error) {
 	if err := t.wrong.blocked(from); err != nil {
 		return Token{}, err
@@ -234,7 +234,7 @@ func (t *Tokens) find(bearer string) (Token, bool) {
 	name, secret, _ := strings.Cut(bearer, ".")
 	t.mu.Lock()
 	if time.Since(t.looked) >= freshFor {
-		_ = t.load() // a file that is damaged changes nothing: the next start says so
+		_ = t.load() // a damaged file changes nothing: the next start reports it
 	}
 	tok, known := t.byName[name]
 	t.mu.Unlock()
@@ -245,8 +245,8 @@ func (t *Tokens) find(bearer string) (Token, bool) {
 	return tok, same && known && tok.Ended(time.Now()) == ""
 }
 
-// Watch calls ended with the name of each token that ends from now on, within some seconds, until ctx
-// is done: what was let in with it is to be cut off.
+// Watch calls ended with the name of each token that ends from now on, within a few seconds, until ctx is done. The
+// caller then closes the connections of that token.
 func (t *Tokens) Watch(ctx context.Context, ended func(name string)) {
 	type key struct{ name, sum string }
 	look := func() (valid, over map[key]bool) {
@@ -276,7 +276,7 @@ func (t *Tokens) Watch(ctx context.Context, ended func(name string)) {
 				ended(k.name)
 			}
 		}
-		for k := range nowOver { // one that was made and revoked between two looks, too
+		for k := range nowOver { // including a token that was made and revoked between two looks
 			if !over[k] {
 				ended(k.name)
 			}

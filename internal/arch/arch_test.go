@@ -15,18 +15,22 @@ const module = "github.com/assay-run/assay"
 // layers is a statement of policy: a package may import packages of this module
 // only from layers below its own. Do not change it to fix a build.
 var layers = [][]string{
-	{""},                                   // vocabulary and contracts
-	{"/stats", "/doe", "/model", "/block"}, // mathematics
-	{"/search", "/stop", "/race", "/prune", "/costmodel"},          // decisions
-	{"/run", "/table", "/workbench", "/store", "/queue", "/batch"}, // the outside world
-	// The loop; on-line tuning; databases; a copy of a record; a carrier.
-	{"/study", "/online", "/store/sqlite", "/store/postgres", "/store/mirror", "/queue/jetstream"},
-	{"/prior"}, // the knowledge base
-	{"/setup"}, // a definition becomes a study
+	{""}, // vocabulary and contracts
+	{"/internal/stats", "/model", "/internal/workereffect"},                          // mathematics
+	{"/search", "/stop", "/internal/race", "/internal/prune", "/internal/costmodel"}, // decisions
+	// the outside world
+	{"/run", "/internal/table", "/internal/workbench", "/store", "/internal/queue", "/internal/batch"},
+	// The loop; on-line tuning; databases; a carrier.
+	{
+		"/study", "/internal/online", "/internal/store/sqlite", "/internal/store/postgres",
+		"/internal/queue/jetstream",
+	},
+	{"/internal/prior"}, // the knowledge base
+	{"/setup"},          // a definition becomes a study
 	// Many studies in one process; where their runs are made; methods compared on recorded tables.
-	{"/service", "/worker", "/internal/bench"},
-	{"/rest", "/rest/api"}, // on-line tuning at a distance; studies at a distance
-	{"/internal/server"},   // a server put together, and a worker
+	{"/internal/service", "/internal/worker", "/internal/bench"},
+	{"/internal/rest", "/internal/rest/api"}, // on-line tuning at a distance; studies at a distance
+	{"/internal/server"},                     // a server put together, and a worker
 	{"/cmd/assay"},
 }
 
@@ -37,111 +41,97 @@ const pureLayers = 2
 // above them may import it, and it imports of this module only what stands here:
 // mathematics, and a sub-package its parent. The sub-packages are strangers.
 var apart = map[string][]string{
-	"/workflow":       {"/stats"},
-	"/workflow/trace": {"/workflow", "/stats"},
-	"/workflow/site":  {"/workflow"},
+	"/workflow":                {"/internal/stats"},
+	"/internal/workflow/trace": {"/workflow", "/internal/stats"},
+	"/internal/workflow/site":  {"/workflow"},
 	// What to ask a batch system for.
-	"/workflow/request": {"/workflow", "/stats"},
+	"/internal/workflow/request": {"/workflow", "/internal/stats"},
 }
 
 // beside are packages that stand beside the layers: what each may import of
 // this module. Packages of layers 0 to 2 import none of them.
 var beside = map[string][]string{
-	"/assaytest":          {""},
-	"/bench/gate":         {},                      // tables of our own, and what auto comes to on them
-	"/bench/studies":      {},                      // data, and tests of it
-	"/internal/access":    {"", "/internal/whole"}, // who may do what on a server: roles, tokens, certificates
-	"/internal/arch":      {},
-	"/internal/benchfile": {"", "/stats", "/internal/jsonat"}, // what other benchmark tools have measured
-	"/internal/jsonat":    {""},                               // JSON whose values know their place
-	"/internal/foreign":   {"", "/internal/jsonat"},           // what other tuners have on record
-	// files by their content: what a server keeps, and what a worker has of it
-	"/internal/blobs":        {""},
-	"/internal/builds":       {"", "/internal/whole"}, // what setups have made, on disk
-	"/internal/catalogue":    {""},                    // asks installed programs what can be set
-	"/internal/cgroup":       {"/internal/proc"},
-	"/internal/checkout":     {""}, // commits of a repository side by side
-	"/spec":                  {"", "/internal/blobs", "/internal/expr", "/workflow", "/workflow/site"},
-	"/internal/duel":         {"", "/stats", "/internal/report"}, // commands in turn
-	"/internal/durable":      {""},                               // what a run came to, in files that survive their writer
-	"/internal/expr":         {""},
-	"/internal/report":       {},
-	"/internal/ledger":       {""}, // the attempts at runs that are made elsewhere
-	"/internal/ledger/audit": {""}, // records of such attempts, for tests
-	"/internal/term":         {},
-	"/internal/fakeslurm":    {}, // a stand-in for Slurm's commands, for tests
-	"/internal/explain":      {"", "/model", "/internal/report", "/internal/result"},
-	"/internal/link":         {},                                 // an emulated network link
-	"/internal/descriptors":  {},                                 // how many files a process may open
-	"/internal/noise":        {"", "/stats", "/internal/report"}, // how noisy repeated runs are
-	"/internal/proc":         {},
-	"/internal/replay":       {""}, // a record fed to a new searcher
-	// What studies came to, as data and for people.
-	"/internal/result": {"", "/stats", "/costmodel", "/study", "/view", "/workbench", "/spec", "/internal/report"},
-	"/view":            {""}, // what studies and trials look like from outside
+	"/assaytest":       {""},
+	"/bench/gate":      {},                           // tables of our own, and the results of auto on them
+	"/bench/studies":   {},                           // data, and tests of it
+	"/internal/access": {"", "/internal/atomicfile"}, // who may do what on a server: roles, tokens, certificates
+	"/docs":            {},                           // pages of reference that the program carries
+	"/internal/arch":   {},
+	// files by their content, of a server and of a worker
+	"/internal/blobs":   {""},
+	"/internal/browser": {"/internal/testbed"}, // a browser that looks at pages, for tests
+	// the products of setups, on disk; commits side by side
+	"/internal/builds":      {"", "/internal/atomicfile"},
+	"/internal/descriptors": {},                                          // how many files a process may open
+	"/internal/abtest":      {"", "/internal/stats", "/internal/report"}, // commands in turn; the noise of repeated runs
+	// files of other tuners and benchmark tools, settings of programs
+	"/internal/exchange":   {"", "/internal/stats"},
+	"/internal/expr":       {""},
+	"/internal/extensions": {},                            // tests that CONTRIBUTING.md is true
+	"/internal/faultdisk":  {"/internal/meterfs"},         // a disk that fails, for tests
+	"/internal/ledger":     {""},                          // the attempts at runs that are made elsewhere
+	"/internal/mcp":        {"/docs", "/internal/report"}, // commands of this program as tools of coding agents
 	// Pages of studies, and the modules that draw them.
-	"/internal/pages": {"", "/stats", "/internal/explain", "/internal/noise", "/internal/report", "/internal/result"},
+	"/internal/pages": {"", "/internal/stats", "/internal/abtest", "/internal/report", "/internal/result"},
+	// Between the library of workflows and the command: options become plans, plans are shown.
+	"/internal/planning": {
+		"", "/internal/costmodel", "/internal/report", "/workflow", "/internal/workflow/request",
+		"/internal/workflow/site", "/internal/workflow/trace",
+	},
+	"/internal/proc":   {}, // processes, control groups, the pace of this process
+	"/internal/report": {},
+	// The results of studies, as data and for people.
+	"/internal/result": {
+		"", "/model", "/internal/stats", "/internal/costmodel", "/study", "/view", "/internal/workbench", "/spec",
+		"/internal/report",
+	},
+	"/internal/meterfs": {}, // a remote file system that counts and times
+	"/internal/term":    {},
+	"/internal/testbed": {},
+	"/internal/tracing": {""}, // spans of trials, by OpenTelemetry
+	"/internal/tools":   {},   // runs the suite and the promises, counts code and licences
 	// The pages of a server: a client of its API.
 	"/internal/web": {
-		"", "/prior", "/internal/access", "/internal/pages", "/internal/planreport", "/internal/report", "/internal/result",
-		"/rest/api", "/view",
+		"", "/internal/prior", "/internal/access", "/internal/pages", "/internal/planning", "/internal/report",
+		"/internal/result", "/internal/rest/api", "/view",
 	},
-	"/internal/faultdisk": {"/internal/rfs"},     // a disk that fails, for tests
-	"/internal/whole":     {},                    // files that are there as a whole
-	"/internal/rfs":       {},                    // a remote file system that counts and times
-	"/internal/browser":   {"/internal/testbed"}, // a browser that looks at pages, for tests
-	"/internal/testbed":   {},
-	"/internal/pace":      {}, // intervals, which tests scale
-	"/internal/suite":     {}, // runs the tests, and counts what they lack
-	"/internal/size":      {}, // how large the code is
-	"/site":               {}, // a test of the site that was built
-
-	"/internal/bill":       {}, // of what the program is made
-	"/internal/promises":   {}, // runs the tests of what is promised
-	"/internal/extensions": {}, // tests that CONTRIBUTING.md is true
-
-	// Between the library of workflows and the command.
-	// What to ask for, shown and written for workflow systems.
-	"/internal/requests": {
-		"", "/internal/report", "/internal/traces", "/workflow", "/workflow/request", "/workflow/trace",
-	},
-	"/internal/planreport": {"/internal/report", "/workflow", "/workflow/site"},           // how plans are shown
-	"/internal/planning":   {"", "/workflow", "/internal/planreport", "/internal/traces"}, // options become plans
-	// learned models in plans over sites
-	"/internal/sitemodel": {"", "/costmodel", "/workflow", "/workflow/site"},
-	"/internal/traces":    {"/workflow", "/workflow/trace"}, // workflows in files
+	"/internal/atomicfile": {""}, // files that are read and written as a whole
+	"/site":                {},   // a test of the site that was built
+	"/spec":                {"", "/internal/blobs", "/internal/expr", "/workflow", "/internal/workflow/site"},
+	"/view":                {"", "/internal/report"}, // studies and trials as others see them, people among them
 }
 
 // testOnly is what nothing but tests may import.
-var testOnly = []string{
-	"/internal/browser", "/internal/faultdisk", "/internal/fakeslurm", "/internal/testbed",
-	"/internal/ledger/audit",
-}
+var testOnly = []string{"/internal/browser", "/internal/faultdisk", "/internal/testbed"}
 
 // owner names the packages that may import a third-party module, most often one. gonum may be imported by any, and so
 // may jsontext, which becomes a part of the standard library.
 var owner = map[string]string{
-	"github.com/spf13/cobra":          "/cmd/assay",
-	"github.com/spf13/pflag":          "/cmd/assay",
-	"go.yaml.in/yaml":                 "/spec /workflow/trace",
-	"github.com/expr-lang/expr":       "/internal/expr",
-	"modernc.org/sqlite":              "/store/sqlite",
-	"github.com/jackc/pgx":            "/store/postgres",
-	"github.com/nats-io":              "/queue/jetstream",
-	"github.com/danielgtaylor/huma":   "/rest/api",
-	"golang.org/x/term":               "/internal/term",
-	"github.com/prometheus/procfs":    "/run",
-	"github.com/hanwen/go-fuse":       "/internal/rfs",
-	"github.com/google/go-cmp":        "tests",
-	"github.com/chromedp":             "/internal/browser",
-	"pgregory.net/rapid":              "tests",
-	"github.com/rogpeppe/go-internal": "tests",
-	"go.uber.org/goleak":              "/internal/testbed",
+	"github.com/spf13/cobra":              "/cmd/assay",
+	"github.com/spf13/pflag":              "/cmd/assay",
+	"go.yaml.in/yaml":                     "/spec /internal/workflow/trace",
+	"github.com/expr-lang/expr":           "/internal/expr",
+	"modernc.org/sqlite":                  "/internal/store/sqlite",
+	"github.com/jackc/pgx":                "/internal/store/postgres",
+	"github.com/nats-io":                  "/internal/queue/jetstream",
+	"github.com/danielgtaylor/huma":       "/internal/rest/api",
+	"github.com/modelcontextprotocol":     "/internal/mcp",
+	"golang.org/x/term":                   "/internal/term",
+	"github.com/prometheus/procfs":        "/run",
+	"github.com/prometheus/client_golang": "/internal/server",
+	"go.opentelemetry.io":                 "/internal/tracing",
+	"google.golang.org/protobuf":          "/internal/tracing",
+	"github.com/hanwen/go-fuse":           "/internal/meterfs",
+	"github.com/google/go-cmp":            "tests",
+	"github.com/chromedp":                 "/internal/browser",
+	"pgregory.net/rapid":                  "tests",
+	"github.com/rogpeppe/go-internal":     "tests",
+	"go.uber.org/goleak":                  "/internal/testbed",
 }
 
 // databases are packages that only the assembly of a study may know: all others
 // take an assay.Store.
-var databases = []string{"/store/sqlite", "/store/postgres", "/queue/jetstream"}
+var databases = []string{"/internal/store/sqlite", "/internal/store/postgres", "/internal/queue/jetstream"}
 
 // assembly is what may import them.
 var assembly = []string{"/cmd/assay", "/setup", "/internal/server"}

@@ -1,9 +1,9 @@
-// Package bench runs search methods on recorded studies, in simulated time, and
-// reports how close each comes to the optimum for how much.
+// Package bench runs search methods on recorded studies, in simulated time, and reports how close each
+// gets to the optimum at which cost.
 //
-// A [Problem] is a recorded study, a [Method] builds a searcher and a stopper for it. [Run] runs every method on every
-// problem with every seed, once for the largest budget; a smaller budget sees the prefix of that run which it would
-// have had, so one run serves them all.
+// A [Problem] is a recorded study, a [Method] builds a searcher and a stopper for it. [Run] runs every
+// method on every problem with every seed, once for the largest budget; a smaller budget is judged on a
+// prefix of that run, so one run serves all budgets.
 package bench
 
 import (
@@ -27,13 +27,14 @@ type Problem struct {
 	Optimum float64       // the least feasible True
 	Worst   float64       // the greatest finite True, for a search that finds nothing
 	Median  time.Duration // median run time over the table, at the full level if there are levels; the unit of --budget-x
-	// ByTrials says that the budgets count trials, not time. Run sets it in the Problem that it gives to Method.New.
+	// ByTrials reports that the budgets count trials, not time. Run sets it in the Problem that it gives to
+	// Method.New.
 	ByTrials bool
 	Time     time.Duration // the largest of the budgets that count time; set by Run likewise
 	// Replay returns a new runner and its clock, at time zero.
 	Replay func(seed uint64) (assay.Runner, assay.Clock)
-	// front is what is true of a goal with several objectives, nil of one with one. The error is then
-	// which share of the hypervolume of the table's front is lacking; see newFronted.
+	// front is the true front of a goal with several objectives, nil with a single objective. The error is
+	// then the missing share of the hypervolume of the table's front; see newFronted.
 	front *fronted
 }
 
@@ -59,7 +60,7 @@ func (b Budget) At(p *Problem) Budget {
 	return b
 }
 
-// Options say what to run. All are required unless stated.
+// Options select the runs. All are required unless stated.
 type Options struct {
 	Problems []Problem
 	Methods  []Method
@@ -69,31 +70,32 @@ type Options struct {
 	Curve    bool     // optional: also the error at 10 equal parts of each budget
 	Workers  int      // runs at once; 0 means 1. More disturb the overhead's measurement
 	Charge   bool     // optional: the methods' own time is spent of the time budgets, see [Cell]
-	// Race is optional: each method runs with a race as well, and each budget, which counts time, has a run of its own.
-	// That many pairs of runs end each, as in a study of a command, and what it recommends then is judged, of which
-	// Report.Raced has the comparison. Of repeated measurements each seed begins with others.
+	// Race is optional. If it is set, each method also runs with a race, and each budget that counts time
+	// has a run of its own. That many pairs of runs end each, as in a study of a command. The configuration
+	// recommended then is judged; Report.Raced has the comparison. Each seed begins with other repeated
+	// measurements.
 	Race     int
 	Progress func(done, total int)
 }
 
-// An outcome is what one method found on one problem with one seed, at one budget.
+// An outcome is the result of one method on one problem with one seed, at one budget.
 type outcome struct {
 	re, logRatio     float64
 	found            bool // a run within the limits ended
 	outside          int  // runs that broke a limit
 	started, ended   int
 	completed        int
-	early, wrong     int // stops by prediction, and those of a configuration truly better than the best
+	early, wrong     int // stops by prediction, and stops of a configuration truly better than the best
 	spent            time.Duration
-	overheadPerTrial time.Duration // that of deciding is part of it
+	overheadPerTrial time.Duration // includes the time to decide
 	decidingPerTrial time.Duration
 	curve            []float64
 }
 
-// key says which cell of the result an outcome belongs to.
+// key identifies the cell of the result that an outcome belongs to.
 type key struct{ problem, method, budget int }
 
-// check returns what is wrong with the options, or nil.
+// check returns an error if the options are invalid.
 func (o *Options) check() error {
 	switch {
 	case len(o.Problems) == 0:
@@ -190,8 +192,8 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	return o.report(cells), nil
 }
 
-// shared returns which budgets, by index, one run serves: those that count trials, and those that
-// count time. What a race does depends on its budget, and serves no other.
+// shared returns the groups of budgets, by index, that one run serves: budgets that count trials, and
+// budgets that count time. A race depends on its budget, so its run serves no other.
 func (o *Options) shared() (all [][]int) {
 	var trials, times []int
 	for i, b := range o.Budgets {
@@ -325,7 +327,8 @@ func (p *Problem) beats(c assay.Config, x float64) bool {
 	return ok && v < x
 }
 
-// passed reports whether a trial that ended after a time, with so many before it, is beyond the budget.
+// passed reports whether a trial that ended after a time, after ended other trials, is beyond the
+// budget.
 func (b Budget) passed(after time.Duration, ended int) bool {
 	return b.Time > 0 && after > b.Time || b.Trials > 0 && ended >= b.Trials || b.Trials == 0 && b.Time == 0
 }

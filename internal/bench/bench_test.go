@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/stats"
+	"github.com/assay-run/assay/internal/table"
 	"github.com/assay-run/assay/search"
-	"github.com/assay-run/assay/stats"
-	"github.com/assay-run/assay/table"
 	"pgregory.net/rapid"
 )
 

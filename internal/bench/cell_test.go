@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/table"
 	"github.com/assay-run/assay/search"
 	"github.com/assay-run/assay/store"
 	"github.com/assay-run/assay/study"
-	"github.com/assay-run/assay/table"
 )
 
 // line is the space x = 0, 1, ..., n-1.

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/stats"
-	"github.com/assay-run/assay/table"
+	"github.com/assay-run/assay/internal/stats"
+	"github.com/assay-run/assay/internal/table"
 )
 
 // A Truth of several objectives is the front of the feasible rows of a table, and the reference point that
@@ -19,9 +19,9 @@ type fronted struct {
 	volume float64 // of the front
 }
 
-// newFronted returns the front of a table. The reference point is in each objective the median of the feasible
-// rows, or what is a tenth of the front's range beyond its worst end, whichever is worse: only what is better than
-// a middling row in every objective counts, and the ends of the front count.
+// newFronted returns the front of a table. The reference point is in each objective the worse of two
+// values: the median of the feasible rows, and a tenth of the front's range beyond its worst end. Only
+// rows that beat a middling row in every objective count, and the ends of the front count.
 func newFronted(t *table.Table, space *assay.Space, goal assay.Goal) (*fronted, error) {
 	f := &fronted{values: func(c assay.Config) ([]float64, bool) {
 		m, ok := t.Mean(c)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/table"
 	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/spec"
 )
@@ -51,7 +52,7 @@ func Methods(text string) ([]Method, error) {
 			New: func(p *Problem, seed uint64) (assay.Searcher, assay.Stopper, error) {
 				budget := spec.Budget{Time: p.Time}
 				if p.ByTrials {
-					budget.Trials = 1 // any number says that trials count
+					budget.Trials = 1 // any number means that trials count
 				}
 				return m.Make(p.Space, p.Goal, seed, budget)
 			},
@@ -125,4 +126,20 @@ func Problems(warn func(string), command string, files, limits []string) ([]Prob
 		all = append(all, some...)
 	}
 	return all, nil
+}
+
+// Tables returns the problems of several files, as they are, with their tables.
+func Tables(warn func(string), command string, files []string) (ps []Problem, tables []*table.Table, err error) {
+	for _, file := range files {
+		l, err := Source{File: file, For: command, Warn: warn}.Table()
+		if err != nil {
+			return nil, nil, err
+		}
+		p, err := Recorded(l.Name(), l.Table, l.Space, l.Goal, l.Interval(), spec.Grows)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", file, err)
+		}
+		ps, tables = append(ps, *p), append(tables, l.Table)
+	}
+	return ps, tables, nil
 }

@@ -37,7 +37,7 @@ func percentileLimits(text string) ([]percentileLimit, error) {
 	return out, nil
 }
 
-// suffix tells the study with this limit from others.
+// suffix distinguishes the study with this limit from others.
 func (l percentileLimit) suffix() string { return fmt.Sprintf("/%s@%g", l.metric, l.percentile) }
 
 // limitCombinations reads limits joined by +, each with its percentiles: all that hold together, one for each
@@ -60,7 +60,7 @@ func limitCombinations(text string) ([][]percentileLimit, error) {
 	return all, nil
 }
 
-// A limitedProblem is a study with a limit, whose suffix tells it from others.
+// A limitedProblem is a study with a limit, with a suffix of its name that distinguishes it from others.
 type limitedProblem struct {
 	*setup.Problem
 	suffix string

@@ -7,10 +7,10 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// A Meter adds up, in real time, what a searcher and a stopping rule take: the learning
-// overhead of Ding et al. 2022, §5.5. It belongs to one [Cell].
+// A Meter adds up, in real time, the time of a searcher and a stopping rule: the learning overhead of
+// Ding et al. 2022, §5.5. It belongs to one [Cell].
 type Meter struct {
-	Learning time.Duration // in Ask and Tell
+	Learning time.Duration // in the searcher
 	Deciding time.Duration // in Decide
 }
 
@@ -19,13 +19,14 @@ type sleeper interface {
 	Sleep(ctx context.Context, order int64, d time.Duration) error
 }
 
-// metering measures what a cell's searcher and stopper take, and spends it on the
-// clock, unless that is nil. The program of a run goes on while the rule decides about
-// it, as a real one does: a decision to stop costs what it took to come to it.
+// metering measures the time of a cell's searcher and stopper, and spends it on the clock, unless that
+// is nil. The program of a run goes on while the rule decides about it, as a real program does: a
+// decision to stop costs the time of the decision.
 type metering struct {
 	*Meter
 	ctx   context.Context
 	clock sleeper
+	rate  float64 // of the clock's time to real time
 }
 
 // took adds to a sum the time since t0.
@@ -35,7 +36,7 @@ func (m *metering) took(sum *time.Duration, t0 time.Time, trial int64) error {
 	if m.clock == nil {
 		return nil
 	}
-	return m.clock.Sleep(m.ctx, trial, d)
+	return m.clock.Sleep(m.ctx, trial, time.Duration(m.rate*float64(d)))
 }
 
 // A meteredSearcher has every ability of the searcher inside.

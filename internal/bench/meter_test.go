@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/table"
 	"github.com/assay-run/assay/search"
 	"github.com/assay-run/assay/study"
-	"github.com/assay-run/assay/table"
 )
 
 // A thinker takes a second to propose and two to learn. It can be asked for its name.

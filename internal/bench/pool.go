@@ -12,14 +12,13 @@ type Pool struct {
 	Progress func(done, total int) // optional; called after every call that succeeded, one at a time
 }
 
-// Each calls fn once for every i from 0 to n-1, in ascending order as workers become
-// free. worker is the number of the caller, from 0 to Workers-1: what belongs to one
-// worker needs no lock. A result that depends on i alone is the same for any number of
-// workers.
+// Each calls fn once for every i from 0 to n-1, in ascending order as workers become free. worker is the
+// number of the caller, from 0 to Workers-1: state of one worker needs no lock. A result that depends on
+// i alone is the same for any number of workers.
 //
-// The first error, or the end of ctx, ends the context of the other calls, and no
-// further one is begun. Each returns after the last call has, with that error or the
-// cause of ctx; nil means that every call was made and succeeded.
+// The first error, or the end of ctx, ends the context of the other calls, and no further one is begun.
+// Each returns after the last call has, with that error or the cause of ctx; nil means that every call
+// was made and succeeded.
 func (p Pool) Each(ctx context.Context, n int, fn func(ctx context.Context, worker, i int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/stats"
+	"github.com/assay-run/assay/internal/stats"
 )
 
 // near is the share by which an answer may be worse than the optimum and still count as found.

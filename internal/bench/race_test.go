@@ -7,7 +7,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/report"
-	"github.com/assay-run/assay/table"
+	"github.com/assay-run/assay/internal/table"
 )
 
 // lucky is a table of repeated runs: one in four of the first row is much faster than what is true of it.

@@ -5,15 +5,14 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/stats"
-	"github.com/assay-run/assay/table"
+	"github.com/assay-run/assay/internal/stats"
+	"github.com/assay-run/assay/internal/table"
 )
 
-// Recorded returns the problem of a recorded table: its optimum and its worst value are
-// those of the rows that are feasible. interval is how often a run is observed; grows
-// tells which metrics grow while a run goes on (see [table.NewReplay]). An error
-// matches assay.ErrEmpty if no row is feasible, and is of the class usage if the
-// optimum is 0, to which there is no relative error.
+// Recorded returns the problem of a recorded table: its optimum and its worst value are taken over the
+// feasible rows. interval is how often a run is observed; grows reports which metrics grow while a run
+// goes on (see [table.NewReplay]). An error matches assay.ErrEmpty if no row is feasible, and is of the
+// class usage if the optimum is 0, to which there is no relative error.
 func Recorded(name string, t *table.Table, space *assay.Space, goal assay.Goal, interval time.Duration,
 	grows func(metric string) bool,
 ) (*Problem, error) {

@@ -3,7 +3,7 @@ package bench
 import (
 	"math"
 
-	"github.com/assay-run/assay/stats"
+	"github.com/assay-run/assay/internal/stats"
 )
 
 // A Report is the result of [Run], in the shape of `assay bench --json`.
@@ -40,7 +40,7 @@ type Row struct {
 	Completed          float64    `json:"completed_mean"`
 	Found              float64    `json:"found"`        // share of the seeds that had a run within the limits
 	Outside            float64    `json:"outside_mean"` // runs that broke a limit
-	Early              float64    `json:"early_mean"`   // runs stopped by a prediction, before they had come to the best
+	Early              float64    `json:"early_mean"`   // runs stopped by a prediction, before they had reached the best
 	Wrong              float64    `json:"wrong_mean"`   // of these, runs of configurations truly better than that best
 	Spent              float64    `json:"spent_s_mean"`
 	OverheadMSPerTrial float64    `json:"overhead_ms_per_trial"` // real time of searching, deciding and recording

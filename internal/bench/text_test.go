@@ -8,7 +8,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/report"
-	"github.com/assay-run/assay/table"
+	"github.com/assay-run/assay/internal/table"
 )
 
 // Errors are in per cent, budgets in their own units.

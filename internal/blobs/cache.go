@@ -18,12 +18,12 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// A Cache keeps blobs that were fetched, in a directory, those that were used last:
+// A Cache keeps the blobs used last in a directory:
 //
 //	DIR/HASH        a blob, with mode 0400
-//	DIR/HASH.part   one of which a beginning was fetched
+//	DIR/HASH.part   a partial download
 //
-// It is safe for concurrent use; one process at a time has the directory.
+// It is safe for concurrent use; one process at a time may use the directory.
 type Cache struct {
 	dir   string
 	quota int64
@@ -32,32 +32,33 @@ type Cache struct {
 	used map[string]*inUse
 }
 
-// An inUse is a blob that somebody needs now.
+// An inUse is a blob that a run needs now.
 type inUse struct {
 	users int
-	turn  chan struct{} // has one token: who has it may fetch the blob
+	turn  chan struct{} // has one token: its holder may fetch the blob
 }
 
-// A Fetch opens a blob where it comes from, from a byte on. again says that what came before was not what its
-// hash says.
+// A Fetch opens a blob at its source, from a byte offset on. again is set if the bytes received before did not match
+// the hash.
 type Fetch func(ctx context.Context, hash string, from int64, again bool) (io.ReadCloser, error)
 
-// OpenCache opens the cache of a directory, and makes it. quota is the most that its files have in all, in bytes.
+// OpenCache opens the cache of a directory, creating it if necessary. quota limits the total size of its files, in
+// bytes.
 func OpenCache(dir string, quota int64) (*Cache, error) {
 	return &Cache{dir: dir, quota: quota, used: map[string]*inUse{}}, os.MkdirAll(dir, 0o700)
 }
 
 func (c *Cache) path(hash string) string { return filepath.Join(c.dir, hash) }
 
-// errCached says that a cached file does not have its hash: it was removed, and is fetched again.
+// errCached means that a cached file did not match its hash: it was removed, and is fetched again.
 var errCached = errors.New("the cached file is damaged")
 
-// Place puts an input into a directory, and fetches it before if the cache does not have it. What is in the directory
-// is a file of its own, which is read-only: whatever a run does to it, the cache stays as it is. It is compared with
-// its hash as it is written, and is on the disk when Place returns, so that nothing is left to write during the run.
+// Place puts an input into a directory, after fetching it if the cache lacks it. The placed file is a read-only file of
+// its own: a run cannot change the cache. It is compared with its hash as it is written, and is synced to disk when
+// Place returns, so that nothing is left to write during the run.
 //
-// An error matches [ErrDamaged] if what was fetched twice has another hash, and is of the class io if there is no room
-// for it. Other errors are those of fetch, or of the directories.
+// An error matches [ErrDamaged] if the fetched bytes did not match the hash twice, and is of class io if there is no
+// room for them. Other errors come from fetch or from the directories.
 func (c *Cache) Place(ctx context.Context, root *os.Root, in assay.Input, fetch Fetch) error {
 	if err := checkHash(in.SHA256); err != nil {
 		return err
@@ -84,7 +85,7 @@ func (c *Cache) Place(ctx context.Context, root *os.Root, in assay.Input, fetch 
 		}
 	}
 	return assay.Errorf(assay.ClassIO,
-		"input %s is %w in the cache of this worker, twice: its disk does not keep what is written", in.Name, ErrDamaged)
+		"input %s is %w in the cache of this worker, twice: its disk does not keep written data", in.Name, ErrDamaged)
 }
 
 // have makes sure that the cache has a blob, until release is called.
@@ -125,7 +126,7 @@ func (c *Cache) have(ctx context.Context, in assay.Input, fetch Fetch) (release 
 	return release, nil
 }
 
-// room removes what was not used for the longest time, until there is room for a blob.
+// room removes the least recently used blobs until a new blob fits.
 func (c *Cache) room(in assay.Input) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -139,7 +140,7 @@ func (c *Cache) room(in assay.Input) error {
 		hash, _, _ := cut(e.Name())
 		info, err := e.Info()
 		if err != nil || hash == in.SHA256 {
-			continue // what there is of it already is part of its size
+			continue // its partial download is already part of its size
 		}
 		total += info.Size()
 		if c.used[hash] == nil {
@@ -159,7 +160,7 @@ func (c *Cache) room(in assay.Input) error {
 		total -= f.Size()
 	}
 	if total > c.quota {
-		return assay.Errorf(assay.ClassIO, "the cache of this worker, %s, is full of what its runs need now "+
+		return assay.Errorf(assay.ClassIO, "the cache of this worker, %s, is full of inputs of current runs "+
 			"(assay worker --cache SIZE)", Bytes(c.quota))
 	}
 	return nil
@@ -171,8 +172,8 @@ func cut(name string) (hash, ext string, part bool) {
 	return name[:len(name)-len(ext)], ext, ext == ".part"
 }
 
-// fetch fetches a blob whose turn it is. What came of it before is not fetched again, unless the whole turns out to be
-// another one.
+// fetch fetches a blob, under its lock. A partial download is continued, unless the whole turns out not to match the
+// hash.
 func (c *Cache) fetch(ctx context.Context, in assay.Input, fetch Fetch) error {
 	part := c.path(in.SHA256) + ".part"
 	sum := ""
@@ -191,11 +192,11 @@ func (c *Cache) fetch(ctx context.Context, in assay.Input, fetch Fetch) error {
 			return err
 		}
 	}
-	return assay.Errorf(assay.ClassIO, "input %s is %w: what the server sends as %s has the SHA-256 %s", in.Name,
+	return assay.Errorf(assay.ClassIO, "input %s is %w: the data that the server sends as %s has the SHA-256 %s", in.Name,
 		ErrDamaged, in.SHA256, sum)
 }
 
-// fetchPart fetches what is missing of a part, and returns the SHA-256 of the whole.
+// fetchPart fetches the missing bytes of a partial download, and returns the SHA-256 of the whole.
 func fetchPart(ctx context.Context, part string, in assay.Input, again bool, fetch Fetch) (sum string, err error) {
 	f, err := os.OpenFile(part, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -230,14 +231,14 @@ func fetchPart(ctx context.Context, part string, in assay.Input, again bool, fet
 	return hex.EncodeToString(h.Sum(nil)), f.Sync()
 }
 
-// placedAt is the time of the last change of an input, whenever it was put into a directory: what is made of inputs
-// depends on nothing else than their content.
+// placedAt is the modification time of every placed input, so that results derived from inputs depend only on their
+// content.
 var placedAt = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // put writes a cached blob into a directory.
 //
-// It is no hard link: the program runs as the user of the cache, or as root, who may write to what is read-only, and
-// would write to the cache. Where the file system shares blocks of files that are not written to, nothing is copied.
+// It does not use a hard link: the program runs as the user of the cache, or as root, who may write to read-only files,
+// and would write to the cache. Nothing is copied if the file system can share blocks copy-on-write.
 func (c *Cache) put(ctx context.Context, root *os.Root, in assay.Input) error {
 	from, err := os.Open(c.path(in.SHA256))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -1,12 +1,12 @@
-// Package blobs keeps files by their content: the inputs of runs, and what is kept of them.
+// Package blobs keeps files by their content: the inputs and the kept outputs of runs.
 //
-//   - A [Store] is what a server has: files by their SHA-256, in a directory, up to a quota.
-//   - A [Cache] is what a worker has of it: what was used last, up to a quota. [Cache.Place] puts an input
+//   - A [Store] has the files of a server: by their SHA-256, in a directory, up to a quota.
+//   - A [Cache] has the files that a worker used last, up to a quota. [Cache.Place] puts an input
 //     into the directory of a run.
-//   - [Gather] takes what is to be kept out of the directory of a run, and a [Manifest] is the list of it.
+//   - [Gather] takes files to keep out of the directory of a run, and a [Manifest] lists them.
 //
-// What has a name came from somebody else: [NameFlaw] says which names are none. What has a hash is compared
-// with it whenever it is read whole: a file that changed on disk is found, and set aside.
+// Names are untrusted: [NameFlaw] reports invalid ones. A file is compared with its hash whenever it is read whole: a
+// file that changed on disk is found, and set aside.
 package blobs
 
 import (
@@ -27,8 +27,8 @@ import (
 // maxName is the longest name of a file, in bytes.
 const maxName = 1024
 
-// NameFlaw returns what is wrong with the name of an input or an output, or "". A name is a path below a
-// directory, with slashes, as it is written: nothing in it is an escape.
+// NameFlaw returns the fault of the name of an input or an output, or "". A name is a path below a directory, with
+// slashes, taken literally: it has no escapes.
 func NameFlaw(name string) string {
 	switch {
 	case name == "" || name == ".":
@@ -54,7 +54,7 @@ func NameFlaw(name string) string {
 	return ""
 }
 
-// PatternFlaw returns what is wrong with a pattern of files below a directory, or "".
+// PatternFlaw returns the fault of a pattern of files below a directory, or "".
 func PatternFlaw(pattern string) string {
 	if _, err := path.Match(pattern, ""); err != nil {
 		return "it is no pattern: a [ without its ], or a backslash at its end"
@@ -62,12 +62,12 @@ func PatternFlaw(pattern string) string {
 	return NameFlaw(strings.NewReplacer(`\`, "").Replace(pattern))
 }
 
-// Is reports whether a text is a SHA-256 as it is written here: 64 hexadecimal digits in lower case.
+// Is reports whether a text is a SHA-256 in the form used here: 64 hexadecimal digits in lower case.
 func Is(hash string) bool {
 	return len(hash) == 2*sha256.Size && strings.Trim(hash, "0123456789abcdef") == ""
 }
 
-// checkHash returns an error of the class usage for what is no hash.
+// checkHash returns an error of class usage for an invalid hash.
 func checkHash(hash string) error {
 	if !Is(hash) {
 		return assay.Errorf(assay.ClassUsage, "%.80q is no SHA-256 in 64 hexadecimal digits in lower case", hash)
@@ -75,7 +75,7 @@ func checkHash(hash string) error {
 	return nil
 }
 
-// Sum returns the SHA-256 of what a reader has, and how much it is.
+// Sum returns the SHA-256 and the size of a reader's content.
 func Sum(r io.Reader) (hash string, size int64, err error) {
 	h := sha256.New()
 	if size, err = io.Copy(h, r); err != nil {
@@ -84,7 +84,7 @@ func Sum(r io.Reader) (hash string, size int64, err error) {
 	return hex.EncodeToString(h.Sum(nil)), size, nil
 }
 
-// ErrDamaged says that bytes are not those of their hash any more.
+// ErrDamaged means that bytes do not match their hash any more.
 var ErrDamaged = errors.New("damaged")
 
 // full returns an error of the disk as one of the class io, others as they are.

@@ -14,15 +14,15 @@ import (
 	"syscall"
 )
 
-// maxWalk is how many names of a run's directory are looked at.
+// maxWalk is the largest number of names in a run's directory that are examined.
 const maxWalk = 100_000
 
-// Gather copies the files of a run's directory that fit one of the patterns into the directory to, each under
-// its hash, and adds them to a manifest, in order of their names. Inputs are none of them.
+// Gather copies the files of a run's directory that match one of the patterns into the directory to, each under its
+// hash, and adds them to a manifest, in order of their names. It skips inputs.
 //
-// Only regular files below the directory are opened: no link is followed, and nothing else is read. What is not
-// kept, because of its name or since there is too much, is told in the manifest. The error is one of to, or says that
-// the directory cannot be read.
+// Only regular files below the directory are opened: no link is followed, and nothing else is read. Files that are not
+// kept, because of their names or a limit, are listed in the manifest. An error means that the directory to failed, or
+// that dir cannot be read.
 func Gather(dir string, patterns []string, inputs map[string]bool, to string, m *Manifest) error {
 	if len(patterns) == 0 {
 		return nil
@@ -87,13 +87,13 @@ func fits(root *os.Root, patterns []string, inputs map[string]bool, m *Manifest)
 	return names, err
 }
 
-// take copies a file of a run, if it has at most room bytes. why says what kept it from that.
+// take copies a file of a run, if it has at most room bytes. why is the reason if the file was not kept.
 func take(root *os.Root, name, to string, room int64) (k Kept, why string, err error) {
 	before, err := root.Lstat(name)
 	if err != nil || !before.Mode().IsRegular() {
 		return k, "it cannot be read", nil
 	}
-	// The file that was looked at is the one that is opened: never what a link leads to, nor what blocks.
+	// Open the file that was examined: never the target of a link, nor a file that blocks.
 	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return k, "it cannot be read", nil
@@ -129,7 +129,7 @@ func take(root *os.Root, name, to string, room int64) (k Kept, why string, err e
 	return k, "", os.Rename(tmp.Name(), filepath.Join(to, k.SHA256))
 }
 
-// A source is a reader that keeps its error, so that it is told apart from that of a writer.
+// A source is a reader that keeps its error, to distinguish it from errors of a writer.
 type source struct {
 	r   io.Reader
 	err error

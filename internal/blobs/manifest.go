@@ -7,23 +7,23 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// Limits of what is kept of one run.
+// Limits of the files kept of one run.
 const (
-	MaxOutputs     = 64 << 20 // bytes of its files, in all
+	MaxOutputs     = 64 << 20 // bytes of its files, total
 	MaxOutputFiles = 1000
 	MaxStream      = 2<<20 + 1<<10 // bytes of each of its outputs: beginning and end of 1 MiB each, and the mark of a cut
 	MaxManifest    = 2 << 20       // bytes of the list
-	maxLeft        = 100           // files that are told of though they are not kept
+	maxLeft        = 100           // files that are listed without being kept
 )
 
-// A Manifest is the list of what is kept of a run. It is a blob itself, and its hash is what is on record.
+// A Manifest lists the files kept of a run. It is a blob itself, and its hash is on record.
 type Manifest struct {
 	Version int    `json:"version"`
 	Files   []Kept `json:"files,omitempty"` // in order of their names
-	// Stdout and Stderr are what was kept of the outputs, if that is more than goes with the outcome.
+	// Stdout and Stderr are the kept outputs, if they are longer than the part in the outcome.
 	Stdout *Kept `json:"stdout,omitempty"`
 	Stderr *Kept `json:"stderr,omitempty"`
-	// Left are files that fit the patterns and are not kept; More is how many there are besides.
+	// Left are files that match the patterns and are not kept; More is the number of further ones.
 	Left []Left `json:"left,omitempty"`
 	More int    `json:"more,omitempty"`
 }
@@ -44,10 +44,10 @@ type Left struct {
 	Why  string `json:"why"`
 }
 
-// manifestVersion is that of the format.
+// manifestVersion is the version of the format.
 const manifestVersion = 1
 
-// Empty reports whether there is nothing to say.
+// Empty reports whether the manifest has no entries.
 func (m *Manifest) Empty() bool {
 	return len(m.Files) == 0 && m.Stdout == nil && m.Stderr == nil && len(m.Left) == 0
 }
@@ -67,14 +67,14 @@ func (m *Manifest) leave(name, why string) {
 	m.Left = append(m.Left, Left{strings.ToValidUTF8(name[:min(len(name), maxName)], "\uFFFD"), why})
 }
 
-// ParseManifest reads a manifest. It comes from a worker: the error, of the class usage, says what none has.
+// ParseManifest reads a manifest. It comes from a worker: the error, of class usage, names the fault.
 func ParseManifest(b []byte) (*Manifest, error) {
 	bad := func(format string, args ...any) (*Manifest, error) {
-		return nil, assay.Errorf(assay.ClassUsage, "the list of what was kept of a run: "+format, args...)
+		return nil, assay.Errorf(assay.ClassUsage, "the list of the kept files of a run: "+format, args...)
 	}
 	m := &Manifest{}
 	if err := json.Unmarshal(b, m); err != nil {
-		return bad("it is none: %w", err)
+		return bad("it cannot be decoded: %w", err)
 	}
 	switch {
 	case m.Version != manifestVersion:

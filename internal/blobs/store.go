@@ -20,10 +20,11 @@ import (
 // A Store keeps files by their SHA-256 in a directory:
 //
 //	DIR/ab/abcd...     a file, with mode 0400
-//	DIR/tmp/...        what is being written: it is removed when the Store is opened
-//	DIR/damaged/...    what was found not to have its hash any more
+//	DIR/tmp/...        files being written: removed when the Store is opened
+//	DIR/damaged/...    files that did not match their hash any more
 //
-// A file is there as a whole or not at all. It is safe for concurrent use; one process at a time has the directory.
+// A file is present as a whole or not at all. A Store is safe for concurrent use; one process at a time may use the
+// directory.
 type Store struct {
 	dir   string
 	quota int64
@@ -33,7 +34,7 @@ type Store struct {
 	known map[string]stamp // files that had their hash when they were read
 }
 
-// A stamp is what a change of a file's content changes too, unless the disk itself fails.
+// A stamp changes with a file's content, unless the disk itself fails.
 type stamp struct {
 	size         int64
 	inode        uint64
@@ -53,8 +54,8 @@ const (
 	damagedDir = "damaged"
 )
 
-// Open opens the store of a directory, and makes it. What was half written is removed. quota is the most that
-// its files have in all, in bytes.
+// Open opens the store of a directory, creating it if necessary. It removes incomplete files. quota limits the total
+// size of its files, in bytes.
 func Open(dir string, quota int64) (*Store, error) {
 	dir = filepath.Clean(dir)
 	s := &Store{dir: dir, quota: quota, known: map[string]stamp{}}
@@ -95,20 +96,20 @@ func (s *Store) each(f func(hash string, info fs.FileInfo)) error {
 
 func (s *Store) path(hash string) string { return filepath.Join(s.dir, hash[:2], hash) }
 
-// Used returns how many bytes there are, and how many there may be.
+// Used returns the total size of the files, and its limit.
 func (s *Store) Used() (used, quota int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.used, s.quota
 }
 
-// errAbsent says that there is no blob of a hash.
+// errAbsent returns the error for a hash without a blob.
 func errAbsent(hash string) error {
 	return assay.Errorf(assay.ClassNotFound, "there is no blob %s: %w", hash, fs.ErrNotExist)
 }
 
-// Size returns how large a blob is. It is not read. Somebody needs it: it is kept for another while, see
-// [Store.Collect]. The error of one that is not there is of the class not-found.
+// Size returns the size of a blob, without reading it. The call counts as a use: it renews the blob's age, see
+// [Store.Collect]. The error for a missing blob is of class not-found.
 func (s *Store) Size(hash string) (int64, error) {
 	if err := checkHash(hash); err != nil {
 		return 0, err
@@ -195,16 +196,16 @@ func (s *Store) verify(hash string, f *os.File, again bool) error {
 			hash, ErrDamaged, sum, aside), "submit the study again: its inputs are sent again then")
 }
 
-// Put keeps size bytes of a reader that have a hash, and reports whether they are new: those of a blob that is
-// there are not read. Nothing is there of a reader that breaks off, or has other bytes. An error is of the class usage
-// if the bytes are not those of the hash, and of the class io if there is no room.
+// Put stores size bytes of a reader that have a hash, and reports whether they are new: the reader is not read if the
+// blob exists. Nothing is stored if the reader fails, or has other bytes. An error is of class usage if the bytes do
+// not match the hash, and of class io if there is no room.
 func (s *Store) Put(ctx context.Context, hash string, size int64, r io.Reader) (news bool, err error) {
 	if err := checkHash(hash); err != nil {
 		return false, err
 	}
 	if size < 0 {
 		return false, assay.Errorf(assay.ClassUsage,
-			"the size of a blob is said before it is sent: Content-Length is missing")
+			"Content-Length is missing: the size of a blob is needed before its data")
 	}
 	switch f, err := s.Open(hash, false); {
 	case err == nil:
@@ -218,7 +219,7 @@ func (s *Store) Put(ctx context.Context, hash string, size int64, r io.Reader) (
 		return false, err
 	}
 	if news, err = s.write(ctx, hash, size, r); !news {
-		_ = s.reserve(-size) // what is given back is never refused
+		_ = s.reserve(-size) // giving back never fails
 	}
 	return news, full(err)
 }
@@ -231,13 +232,13 @@ func (s *Store) reserve(size int64) error {
 		return assay.WithHint(
 			assay.Errorf(assay.ClassIO, "the blobs of the server are full: %s of %s are taken, and this one has %s",
 				Bytes(s.used), Bytes(s.quota), Bytes(size)),
-			"what no study on record names is removed after a day; assay server --blobs SIZE gives more room")
+			"blobs that no study on record names are removed after a day; assay server --blobs SIZE gives more room")
 	}
 	s.used += size
 	return nil
 }
 
-// write writes a blob for which there is room.
+// write writes a blob for which room is reserved.
 func (s *Store) write(ctx context.Context, hash string, size int64, r io.Reader) (news bool, err error) {
 	f, err := os.CreateTemp(filepath.Join(s.dir, tmpDir), hash[:8]+"-*")
 	if err != nil {
@@ -276,7 +277,7 @@ func (s *Store) write(ctx context.Context, hash string, size int64, r io.Reader)
 	} else if !errors.Is(err, fs.ErrExist) {
 		return false, err
 	}
-	if _, err := os.Stat(s.path(hash)); err == nil { // somebody else was faster
+	if _, err := os.Stat(s.path(hash)); err == nil { // another caller was faster
 		return false, nil
 	}
 	if err := os.Rename(f.Name(), s.path(hash)); err != nil {
@@ -302,15 +303,15 @@ func (r reading) Read(b []byte) (int, error) {
 	return r.r.Read(b)
 }
 
-// Collected is what [Store.Collect] has removed.
+// Collected counts the blobs that [Store.Collect] has removed.
 type Collected struct {
 	Blobs int   `json:"blobs"`
 	Bytes int64 `json:"bytes"`
 }
 
-// Collect removes the blobs that nobody needs and that nobody has put, or asked the size of, for the age: what
-// is sent before the study that names it is kept. needed is called with what is as old, and says which of these
-// are needed; it is not called if there are none.
+// Collect removes blobs that are not needed and were neither put nor asked for by Size for the given age: a blob sent
+// shortly before the study that names it is kept. needed is called with the blobs of that age, and returns those that
+// are needed; it is not called without such blobs.
 func (s *Store) Collect(age time.Duration,
 	needed func(old map[string]bool) (map[string]bool, error),
 ) (c Collected, err error) {
@@ -335,7 +336,7 @@ func (s *Store) Collect(age time.Duration,
 		}
 		info, err := os.Stat(s.path(hash))
 		if err != nil || !info.ModTime().Before(before) {
-			continue // it is gone, or somebody has asked for it meanwhile
+			continue // it is gone, or was used meanwhile
 		}
 		if err := os.Remove(s.path(hash)); err != nil {
 			return c, err

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// clone says that files share no blocks here.
+// clone fails: files do not share blocks here.
 func clone(_, _ *os.File) error { return errors.ErrUnsupported }
 
-// changed is when a file's content or what belongs to it last changed.
+// changed returns the time of the last change of a file's content or metadata.
 func changed(st *syscall.Stat_t) time.Time { return time.Unix(st.Ctimespec.Unix()) }

@@ -1,6 +1,6 @@
-// Package browser has tests look at pages as a person does, in a chromium of the machine. There
-// is one browser a test binary, and a tab for each test, with cookies of its own. A test whose
-// browser is missing is skipped and says so. Nothing but tests uses it.
+// Package browser lets tests look at pages as a person does, in a chromium of the machine. A test binary
+// has one browser, and each test a tab with cookies of its own. A test without a browser is skipped,
+// with the reason. Only tests use it.
 package browser
 
 import (
@@ -58,8 +58,8 @@ var one struct {
 	err  error
 }
 
-// Main runs the tests of a package, and ends the browser after them: func TestMain(m *testing.M)
-// { browser.Main(m) }. after is what else is to be done then.
+// Main runs the tests of a package, and ends the browser after them: func TestMain(m *testing.M) {
+// browser.Main(m) }. It calls the functions after in the end.
 func Main(m *testing.M, after ...func()) {
 	testbed.Main(m, append(after, Close)...)
 }
@@ -99,9 +99,8 @@ func start() {
 	_, one.err = chromedp.Run(one.ctx, chromedp.Navigate("about:blank"))
 }
 
-// A Tab is a tab of the browser that remembers what went wrong in it: an exception, anything on
-// the console, a violation of the page's policy, a dialog. When its test ends, each of them is an
-// error of the test.
+// A Tab is a tab of the browser that records the faults in it: an exception, anything on the console, a
+// violation of the page's policy, a dialog. When its test ends, each of them is an error of the test.
 type Tab struct {
 	t       testing.TB
 	ctx     context.Context
@@ -180,15 +179,15 @@ func (b *Tab) wrong(text string) {
 	b.bad = append(b.bad, text)
 }
 
-// Allow has messages that contain a text be no error from now on: those of the browser about a
-// server that the test itself has killed, or an answer that it means to be a refusal.
+// Allow exempts messages that contain a text from now on: messages of the browser about a server that
+// the test itself has killed, or an intended refusal.
 func (b *Tab) Allow(text string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.ignored = append(b.ignored, text)
 }
 
-// Wrong returns what has gone wrong so far, which is no error of the test then.
+// Wrong returns the faults so far, which are no errors of the test then.
 func (b *Tab) Wrong() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -213,7 +212,7 @@ func (b *Tab) Clean() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, text := range b.bad {
-		b.t.Errorf("the browser says: %s", text)
+		b.t.Errorf("the browser reports: %s", text)
 	}
 	b.bad = nil
 }
@@ -234,14 +233,13 @@ func Eval[T any](b *Tab, expression string) T {
 	return Do(b, chromedp.Evaluate[T](expression))
 }
 
-// Await returns what an expression in the page promises.
+// Await returns the value of a promise, an expression in the page.
 func Await[T any](b *Tab, expression string) T {
 	b.t.Helper()
 	return Do(b, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 }
 
-// Page shows a page that stands in a file, as a person opens it, and waits until it says that it
-// is ready.
+// Page shows a page from a file, as a person opens it, and waits until it reports that it is ready.
 func (b *Tab) Page(page []byte) {
 	b.t.Helper()
 	file := filepath.Join(b.t.TempDir(), "page.html")
@@ -251,20 +249,20 @@ func (b *Tab) Page(page []byte) {
 	b.Go("file://" + file)
 }
 
-// Go visits an address, and waits until the page says that it is ready.
+// Go visits an address, and waits until the page reports that it is ready.
 func (b *Tab) Go(address string) {
 	b.t.Helper()
 	b.Visit(address)
 	b.Ready()
 }
 
-// Visit visits an address, whatever becomes of it.
+// Visit visits an address, whether it loads or not.
 func (b *Tab) Visit(address string) {
 	b.t.Helper()
 	Do(b, chromedp.Navigate(address))
 }
 
-// Ready waits until the page says that it is ready: data-ready of its root is true.
+// Ready waits until the page reports that it is ready: data-ready of its root is true.
 func (b *Tab) Ready() {
 	b.t.Helper()
 	b.Wait(`document.documentElement?.dataset.ready === "true"`)
@@ -287,7 +285,7 @@ func (b *Tab) Wait(expression string) {
 	}
 }
 
-// Frame waits until what was asked for is drawn.
+// Frame waits until the requested frame is drawn.
 func (b *Tab) Frame() {
 	b.t.Helper()
 	Await[bool](b, `new Promise((ok) => requestAnimationFrame(() => requestAnimationFrame(() => ok(true))))`)
@@ -311,7 +309,7 @@ func (b *Tab) Key(keys string) {
 	Do(b, chromedp.KeyEvent(keys))
 }
 
-// Text returns the text of the first element of a selector, "" if there is none.
+// Text returns the text of the first element of a selector, "" without one.
 func (b *Tab) Text(selector string) string {
 	b.t.Helper()
 	return Eval[string](b, fmt.Sprintf(`(document.querySelector(%s)?.textContent ?? "").trim()`, Quote(selector)))
@@ -341,7 +339,7 @@ func (b *Tab) Scripts(on bool) {
 	Call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !on})
 }
 
-// Forget has the browser forget what it keeps of pages that it has seen, but for their cookies.
+// Forget clears the browser's caches of visited pages, but for their cookies.
 func (b *Tab) Forget() {
 	b.t.Helper()
 	Call(b, network.ClearBrowserCache, cdp.Empty{})
@@ -370,7 +368,7 @@ func Call[P, R any](b *Tab, command cdp.Command[P, R], p P) R {
 	return out
 }
 
-// Picture keeps a picture of the whole page where $ASSAY_PICTURES says, if it does.
+// Picture saves a picture of the whole page to the directory $ASSAY_PICTURES, if it is set.
 func (b *Tab) Picture(name string) {
 	b.t.Helper()
 	dir := os.Getenv("ASSAY_PICTURES")
@@ -386,7 +384,8 @@ func (b *Tab) Picture(name string) {
 	}
 }
 
-// A Drawn is what a canvas shows: the share of its pixels that have a colour, and how many colours.
+// A Drawn describes the content of a canvas: the share of its pixels that have a colour, and the number
+// of colours.
 type Drawn struct {
 	Label  string
 	Share  float64
@@ -406,7 +405,7 @@ const canvases = `[...document.querySelectorAll("canvas[role=img]")].map((c) => 
 		Box: {X: r.x, Y: r.y + scrollY, Width: r.width, Height: r.height}};
 })`
 
-// Canvases returns what the charts of the page show.
+// Canvases returns the contents of the charts of the page.
 func (b *Tab) Canvases() []Drawn {
 	b.t.Helper()
 	return Eval[[]Drawn](b, canvases)

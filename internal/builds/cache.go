@@ -12,10 +12,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/assay-run/assay/internal/whole"
+	"github.com/assay-run/assay/internal/atomicfile"
 )
 
-// DefaultLimit is how much the builds may take on disk unless a [Cache] says otherwise.
+// DefaultLimit is the most space of the builds on disk unless a [Cache] sets another limit.
 const DefaultLimit = 10 << 30
 
 // A Cache is a directory of builds. It is safe for concurrent use, by several processes too.
@@ -43,7 +43,7 @@ func (c *Cache) Limit() int64 { return c.limit }
 // A Build is a build that is whole, as built.json has it.
 type Build struct {
 	Key     string        `json:"key"`
-	Folder  string        `json:"folder"` // its name in that of the key
+	Folder  string        `json:"folder"` // its name in the folder of the key
 	Command []string      `json:"command"`
 	Env     []string      `json:"env,omitempty"`
 	Dir     string        `json:"dir"`
@@ -51,10 +51,10 @@ type Build struct {
 	Took    time.Duration `json:"took_ns"`
 	Bytes   int64         `json:"bytes"`
 
-	Used time.Time `json:"-"` // the last time that somebody asked for it
+	Used time.Time `json:"-"` // the last time it was requested
 }
 
-// A Use is a build that nobody removes until Close.
+// A Use is a build that is not removed until Close.
 type Use struct {
 	Folder string
 	lock   *os.File
@@ -97,15 +97,15 @@ func (c *Cache) read(key string) (b Build, ok bool) {
 	return b, true
 }
 
-// marker is the file that says which attempt is whole.
+// marker is the file that names the attempt that is whole.
 const marker = "built.json"
 
-// Use returns the build of a recipe with that key, which build makes in the folder that it is given
-// if there is none. Of several that ask at once one builds and the others wait. An error of build is
-// returned as it is, and nothing is kept; if somebody else was waiting, it builds then.
+// Use returns the build of a recipe with that key. If none exists, build makes it in the folder that it
+// is given. Of several callers at once, one builds and the others wait. An error of build is returned as
+// it is, and nothing is kept; a waiting caller then builds.
 //
-// The folder exists and is empty when build is called, and its path is that of the result. A build that
-// changes what its recipe is known to read is an error: its key would be that of something else.
+// The folder exists and is empty when build is called, and its path is the path of the result. A build
+// that changes the files that its recipe reads is an error: its key would belong to something else.
 func (c *Cache) Use(ctx context.Context, key string, r Recipe, build func(folder string) error) (*Use, error) {
 	if err := os.MkdirAll(c.dir, 0o700); err != nil {
 		return nil, err
@@ -127,7 +127,7 @@ func (c *Cache) Use(ctx context.Context, key string, r Recipe, build func(folder
 	}
 }
 
-// make builds under the exclusive lock, unless somebody else has meanwhile.
+// make builds under the exclusive lock, unless another process has built meanwhile.
 func (c *Cache) make(ctx context.Context, key string, r Recipe, build func(folder string) error) error {
 	lock, err := c.lock(ctx, key, unix.LOCK_EX)
 	if err != nil {
@@ -145,7 +145,7 @@ func (c *Cache) make(ctx context.Context, key string, r Recipe, build func(folde
 		return errors.Join(ErrChanged, err)
 	}
 	home := filepath.Join(c.dir, key)
-	if err := whole.RemoveAll(home); err != nil { // what a process that died has left
+	if err := atomicfile.RemoveAll(home); err != nil { // remains of a process that died
 		return err
 	}
 	if err := os.MkdirAll(home, 0o700); err != nil {
@@ -157,12 +157,12 @@ func (c *Cache) make(ctx context.Context, key string, r Recipe, build func(folde
 	}
 	began := time.Now()
 	if err := build(folder); err != nil {
-		_ = whole.RemoveAll(home)
+		_ = atomicfile.RemoveAll(home)
 		return err
 	}
 	took := time.Since(began)
 	if err := c.changed(before, r); err != nil {
-		_ = whole.RemoveAll(home)
+		_ = atomicfile.RemoveAll(home)
 		return err
 	}
 	b := Build{
@@ -170,19 +170,19 @@ func (c *Cache) make(ctx context.Context, key string, r Recipe, build func(folde
 		Made: began, Took: took, Bytes: size(folder),
 	}
 	if err := c.publish(home, b); err != nil {
-		_ = whole.RemoveAll(home)
+		_ = atomicfile.RemoveAll(home)
 		return err
 	}
 	c.evict(key)
 	return nil
 }
 
-// ErrChanged says that a file that a build is known to read was changed while it was made.
+// ErrChanged reports that a file that a build is known to read was changed while it was made.
 var ErrChanged = errors.New("a file that it reads was changed meanwhile (if it writes it itself, give inputs: " +
-	"that name what it only reads)")
+	"that name the files that it only reads)")
 
-// publish says that a build is whole. What it wrote is on the disk before that: a machine that
-// loses power must not keep the name without the content.
+// publish marks a build as whole. Its files are on the disk before that: a machine that loses power must
+// not keep the name without the content.
 func (c *Cache) publish(home string, b Build) error {
 	text, err := json.Marshal(b)
 	if err != nil {
@@ -199,13 +199,13 @@ func (c *Cache) publish(home string, b Build) error {
 	return os.Rename(temp, filepath.Join(home, marker))
 }
 
-// lockWait is how often a lock is looked at that somebody else has.
+// lockWait is the interval at which a lock of another process is tried again.
 const lockWait = 20 * time.Millisecond
 
-// lock takes the lock of a key, and waits until it can or ctx is done. The error is then the cause.
-// It ends when the file is closed, or with the process.
+// lock takes the lock of a key. It waits until it has the lock or ctx is done, and then returns the
+// cause as error. The lock ends when the file is closed, or with the process.
 //
-// Whoever removes a build removes the file too: a lock on a file that has no name any more is none.
+// Removing a build removes the file too: a lock on an unlinked file does not exclude anyone.
 func (c *Cache) lock(ctx context.Context, key string, how int) (*os.File, error) {
 	for {
 		f, err := c.tryLock(key, how)
@@ -220,7 +220,7 @@ func (c *Cache) lock(ctx context.Context, key string, how int) (*os.File, error)
 	}
 }
 
-// tryLock is lock without waiting: the error matches EWOULDBLOCK if somebody else has it.
+// tryLock is lock without waiting: the error matches EWOULDBLOCK if another process has the lock.
 func (c *Cache) tryLock(key string, how int) (*os.File, error) {
 	path := filepath.Join(c.dir, key+".lock")
 	for {

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/whole"
+	"github.com/assay-run/assay/internal/atomicfile"
 )
 
 // List returns the builds that are whole, those that were used last first. A cache that was never
@@ -31,7 +31,7 @@ func (c *Cache) List() ([]Build, error) {
 	return all, nil
 }
 
-// Clear removes every build that nobody uses or makes, and what processes that died have left. It
+// Clear removes every build that is not in use or being made, and the remains of processes that died. It
 // returns how many builds it removed and how many it left.
 func (c *Cache) Clear() (removed, kept int, err error) {
 	entries, err := os.ReadDir(c.dir)
@@ -55,7 +55,7 @@ func (c *Cache) Clear() (removed, kept int, err error) {
 	return removed, kept, err
 }
 
-// remove removes what there is of a key unless somebody has its lock.
+// remove removes everything of a key unless another process has its lock.
 func (c *Cache) remove(key string) (bool, error) {
 	lock, err := c.tryLock(key, unix.LOCK_EX)
 	if errors.Is(err, unix.EWOULDBLOCK) {
@@ -69,14 +69,14 @@ func (c *Cache) remove(key string) (bool, error) {
 	if err := os.Remove(filepath.Join(c.dir, key, marker)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, err
 	}
-	if err := whole.RemoveAll(filepath.Join(c.dir, key)); err != nil {
+	if err := atomicfile.RemoveAll(filepath.Join(c.dir, key)); err != nil {
 		return false, err
 	}
 	return true, os.Remove(lock.Name())
 }
 
-// evict removes builds until the limit is kept, the one first that nobody has used for longest, and
-// what processes that died have left. newest stays. What cannot be removed stays.
+// evict removes builds, the least recently used first, until the limit is kept, and the remains of
+// processes that died. newest stays. Files that cannot be removed stay.
 func (c *Cache) evict(newest string) {
 	entries, _ := os.ReadDir(c.dir)
 	for _, e := range entries {
@@ -104,7 +104,7 @@ func (c *Cache) evict(newest string) {
 	}
 }
 
-// size returns what the files of a folder take on the disk, in bytes.
+// size returns the space of the files of a folder on the disk, in bytes.
 func size(folder string) (bytes int64) {
 	_ = filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
 		if err != nil {
@@ -119,7 +119,7 @@ func size(folder string) (bytes int64) {
 	return bytes
 }
 
-// shown returns a command without the NUL bytes of what stands for the folder.
+// shown returns a command without the NUL bytes of the placeholder of the folder.
 func shown(argv []string) []string {
 	out := make([]string, len(argv))
 	for i, a := range argv {

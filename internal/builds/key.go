@@ -20,7 +20,7 @@ import (
 	"time"
 )
 
-// A Recipe is a command whose outcome is kept, and what is known of what it reads.
+// A Recipe is a command whose outcome is kept, and its known inputs.
 type Recipe struct {
 	Argv   []string
 	Env    []string // "NAME=value", beyond the environment of this process
@@ -42,7 +42,7 @@ func Obeyed() []string {
 // its size and the time of its last change: reading it would cost more than most builds do.
 const smallFile = 256 << 20
 
-// recorded is what a key is the hash of. Its JSON is the text that is hashed.
+// recorded is the value that a key is the hash of. Its JSON is the text that is hashed.
 type recorded struct {
 	Version int
 	Argv    []string
@@ -55,8 +55,8 @@ type recorded struct {
 	Obeyed  []string
 }
 
-// Key returns the key of a recipe: what has the same key has the same outcome, as far as that is
-// known. The error says which pattern fits no file, or which file cannot be read.
+// Key returns the key of a recipe: recipes with the same key have the same outcome, as far as their
+// inputs are known. The error names the pattern that fits no file, or the file that cannot be read.
 func (c *Cache) Key(r Recipe) (string, error) {
 	in, err := c.record(r)
 	if err != nil {
@@ -65,7 +65,7 @@ func (c *Cache) Key(r Recipe) (string, error) {
 	return in.key()
 }
 
-// record returns what the key of a recipe is the hash of, now.
+// record returns the value to hash for the key of a recipe, now.
 func (c *Cache) record(r Recipe) (recorded, error) {
 	dir, err := filepath.Abs(r.Dir)
 	if err != nil {
@@ -106,7 +106,7 @@ func (in recorded) key() (string, error) {
 	return hex.EncodeToString(h.Sum(nil))[:32], nil
 }
 
-// changed returns an error that matches [ErrChanged] and names what is not as it was, or nil.
+// changed returns an error that matches [ErrChanged] and names the changed inputs, or nil.
 func (c *Cache) changed(before recorded, r Recipe) error {
 	now, err := c.record(r)
 	if err != nil {
@@ -162,9 +162,9 @@ func program(name, dir string) string {
 	return fmt.Sprintf("%s %d %d", path, info.Size(), info.ModTime().UnixNano())
 }
 
-// Files returns the files that a recipe is known to read, relative to its Dir, sorted: those that fit
-// its Inputs, if there are any, else those that an argument names, whole or behind an = sign. Of an
-// argument of sh -c, it is the words that count. What stands behind -o or > is written, not read.
+// Files returns the files that a recipe is known to read, relative to its Dir, sorted: the files that
+// fit its Inputs, if it has any, else the files that an argument names, whole or behind an = sign. For
+// an argument of sh -c, its words count. A file behind -o or > is written, not read.
 //
 // In a pattern, ** stands for any number of folders; a folder stands for all files in it and below. A
 // pattern that fits nothing is an error. Links to folders are not followed.
@@ -294,7 +294,8 @@ func expand(dir, pattern string) ([]string, error) {
 	return found, nil
 }
 
-// fits reports whether a path fits a pattern, both in their parts. A pattern that ends at a folder fits what is below.
+// fits reports whether a path fits a pattern, both in their parts. A pattern that ends at a folder fits
+// everything below.
 func fits(pattern, path []string) bool {
 	switch {
 	case len(pattern) == 0:
@@ -329,11 +330,11 @@ type remembered struct {
 	sum                string
 }
 
-// settled is how old a change must be for the times of a file to tell the next one: less than that and
-// a second change might leave them as they are.
+// settled is the age from which the times of a file show the next change: sooner, a second change might
+// leave them as they are.
 const settled = 2 * time.Second
 
-// of returns what a file is known by: the hash of its content, and whether it can be executed.
+// of returns the identity of a file: the hash of its content, and whether it can be executed.
 func (s *sums) of(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -11,13 +11,13 @@ func init() {
 		return
 	}
 	if text := lacking(limit.Max); text != "" {
-		// What cannot be said is not said: the exit code tells.
+		// A failed write is ignored: the exit code reports the failure.
 		_, _ = syscall.Write(2, []byte(text))
 		syscall.Exit(1)
 	}
 }
 
-// lacking returns what is said of a limit that is too low, "" of one that is not. Below the hard limit, the
+// lacking returns the message for a limit that is too low, "" for another. Below the hard limit, the
 // runtime raises the soft one.
 func lacking(hard uint64) string {
 	if hard >= Least {

@@ -11,8 +11,8 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// bounds returns the conditions of tree that && joins, each of which needs a metric. tree is as it was parsed, env
-// and v are those of the whole limit, which text is.
+// bounds returns the conditions of tree that && joins, each of which needs a metric. tree is the parsed
+// form; env and v are the environment and the vocabulary of the whole limit text.
 func bounds(text string, tree ast.Node, env map[string]any, v vocabulary) []assay.Bound {
 	if n, ok := tree.(*ast.BinaryNode); ok && (n.Operator == "&&" || n.Operator == "and") {
 		return slices.Concat(bounds(text, n.Left, env, v), bounds(text, n.Right, env, v))
@@ -70,8 +70,8 @@ func sideOf(text string, n ast.Node, env map[string]any, v vocabulary) (side, bo
 	return s, true
 }
 
-// comparison returns the bound of a comparison of two numbers; false if n is none. An equality bounds the distance
-// of its sides.
+// comparison returns the bound of a comparison of two numbers; false if n is no such comparison. An
+// equality bounds the distance of its sides.
 func comparison(text string, n *ast.BinaryNode, env map[string]any, v vocabulary) (b assay.Bound, ok bool) {
 	if !slices.Contains([]string{"<", "<=", ">", ">=", "=="}, n.Operator) {
 		return b, false
@@ -88,6 +88,9 @@ func comparison(text string, n *ast.BinaryNode, env map[string]any, v vocabulary
 	equal := n.Operator == "=="
 	if left.sole && len(right.used) == 0 && !equal {
 		b.Metric = left.used[0]
+	}
+	if right.sole && len(left.used) == 0 && !equal {
+		b.Least = right.used[0]
 	}
 	b.Sides = func(metric func(string) (float64, bool)) (float64, float64, error) {
 		l, err := left.value(metric)

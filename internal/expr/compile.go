@@ -11,6 +11,8 @@ import (
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/parser"
 	"github.com/expr-lang/expr/vm"
+
+	"github.com/assay-run/assay"
 )
 
 const (
@@ -68,7 +70,7 @@ func newVocabulary(names []string) vocabulary {
 	return v
 }
 
-// resolve returns the name that a spelling stands for, or what is wrong with it.
+// resolve returns the name that a spelling stands for, or its flaw.
 func (v vocabulary) resolve(spelling string) (name, flaw string) {
 	name, known := v.spoken[spelling]
 	switch {
@@ -111,13 +113,12 @@ func parse(text string) (ast.Node, error) {
 // A resolver replaces every reference to a variable by the variable's own name
 // and remembers which ones were used.
 type resolver struct {
-	text   string
-	lookup func(spelling string) (name, flaw string)
-	used   []string // in order of appearance, none twice
-	err    *Error   // the leftmost flaw
-	// switches holds the levels of the parameters that are switches, by slot.
-	switches map[string][]string
-	envs     map[ast.Node]struct{} // each $env that no ["name"] follows
+	text     string
+	lookup   func(spelling string) (name, flaw string)
+	used     []string               // in order of appearance, none twice
+	err      *Error                 // the leftmost flaw
+	switches map[string]assay.Param // the parameters that are switches, by slot
+	envs     map[ast.Node]struct{}  // each $env that no ["name"] follows
 }
 
 // Visit implements ast.Visitor. Children are visited before their parents, so
@@ -168,24 +169,26 @@ func (r *resolver) use(at ast.Node, spelling string, name *string) {
 	}
 }
 
-// switchLevel turns a level that a switch is compared with, such as 'on' or 1,
-// into what the switch is at that level.
+// switchLevel turns a level that a switch is compared with into the value of the switch at that level: its text, such
+// as 'on' or 1, or another word for on or off.
 func (r *resolver) switchLevel(param ast.Node, literal *ast.Node) {
 	id, ok := param.(*ast.IdentifierNode)
 	if !ok {
 		return
 	}
-	text := ""
-	switch l := (*literal).(type) {
-	case *ast.StringNode:
-		text = l.Value
-	case *ast.IntegerNode:
-		text = strconv.Itoa(l.Value)
-	default:
+	p, ok := r.switches[id.Value]
+	if !ok {
 		return
 	}
-	if i := slices.Index(r.switches[id.Value], text); i >= 0 {
-		ast.Patch(literal, &ast.BoolNode{Value: i == 1})
+	switch l := (*literal).(type) {
+	case *ast.StringNode:
+		if level, err := p.Parse(l.Value); err == nil {
+			ast.Patch(literal, &ast.BoolNode{Value: level == 1})
+		}
+	case *ast.IntegerNode:
+		if i := slices.Index(p.Levels, strconv.Itoa(l.Value)); i >= 0 {
+			ast.Patch(literal, &ast.BoolNode{Value: i == 1})
+		}
 	}
 }
 
@@ -207,14 +210,14 @@ func (r *resolver) stray() *Error {
 // compile returns the program of a condition over env, whose values stand for
 // their types, and the names that it uses. switches is as in resolver.
 func compile(
-	text string, env map[string]any, v vocabulary, switches map[string][]string,
+	text string, env map[string]any, v vocabulary, switches map[string]assay.Param,
 ) (*vm.Program, []string, error) {
 	return compileAs(expr.AsBool(), text, env, v, switches)
 }
 
 // compileAs is compile of an expression of some type.
 func compileAs(
-	as expr.Option, text string, env map[string]any, v vocabulary, switches map[string][]string,
+	as expr.Option, text string, env map[string]any, v vocabulary, switches map[string]assay.Param,
 ) (*vm.Program, []string, error) {
 	r := &resolver{text: text, lookup: v.resolve, switches: switches}
 	options := []expr.Option{

@@ -25,7 +25,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s at column %d of %q", e.Message, e.Column, shorten(e.Text))
 }
 
-// shorten cuts a text to what fits in a message.
+// shorten cuts a text to fit in a message.
 func shorten(text string) string {
 	const keep = 120
 	if len(text) <= keep {
@@ -58,7 +58,7 @@ func wrap(text string, err error) *Error {
 	return e
 }
 
-// explain adds what to write instead to the messages that people meet most.
+// explain adds advice to the messages that people meet most.
 func explain(message string) string {
 	switch {
 	case strings.Contains(message, `unexpected token Operator("=")`):

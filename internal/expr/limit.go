@@ -12,16 +12,14 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// Limit returns the condition that text states about the metrics of a run, and
-// the metrics that it needs in order of appearance. Every name that is neither
-// a function nor one of declared is taken for a metric as it is written;
-// declared metrics may be written as the package comment says. Metrics are
+// Limit returns the condition that text states about the metrics of a run, and the metrics that it needs
+// in order of appearance. Every name that is neither a function nor one of declared is taken for a
+// metric as it is written; declared metrics may be written as in the package comment. Metrics are
 // floats in base units and compare with whole numbers as numbers do.
 //
-// Holds returns an error if a metric named in text was not measured or is not
-// finite, even where the rest would decide alone, and if the expression cannot
-// be evaluated. It is safe for concurrent use. The Bounds are the conditions that
-// && joins. The error of Limit is an [*Error].
+// Holds returns an error if a metric named in text was not measured or is not finite, even if the rest
+// would decide alone, and if the expression cannot be evaluated. It is safe for concurrent use. The
+// Bounds are the conditions that && joins. The error of Limit is an [*Error].
 func Limit(text string, declared ...string) (assay.Limit, []string, error) {
 	tree, err := parse(text)
 	if err != nil {
@@ -57,7 +55,7 @@ func Limit(text string, declared ...string) (assay.Limit, []string, error) {
 		return ok, err
 	}
 	l := assay.Limit{Text: text, Holds: holds}
-	if tree, err = parse(text); err != nil { // the names in the first one are those of slots
+	if tree, err = parse(text); err != nil { // the names in the first tree are slots
 		return assay.Limit{}, nil, err
 	}
 	if l.Bounds = bounds(text, tree, env, newVocabulary(names)); len(l.Bounds) == 1 {
@@ -66,7 +64,8 @@ func Limit(text string, declared ...string) (assay.Limit, []string, error) {
 	return l, used, nil
 }
 
-// measured returns what evaluates a program of text over the metrics that it uses, which is safe for concurrent use.
+// measured returns a function that evaluates a program of text over the metrics that it uses. It is safe
+// for concurrent use.
 func measured(text string, program *vm.Program, used []string) func(func(string) (float64, bool)) (any, error) {
 	slots := make([]string, len(used))
 	for i, n := range used {

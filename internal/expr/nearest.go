@@ -27,8 +27,8 @@ func lower(s string) string {
 	return string(b)
 }
 
-// distance is the optimal string alignment distance: row[j] is that of the
-// first i runes of a and the first j of b.
+// distance is the optimal string alignment distance: row[j] is the distance of the first i runes of a
+// and the first j of b.
 func distance(a, b []rune) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

@@ -21,7 +21,7 @@ import (
 //   - a float, if it is a Real, or an Ordinal of numbers;
 //   - true or false, if it is a Switch: whether it is at its second level; it
 //     may be compared with its levels too: cache == 'on', no_asm == 1;
-//   - a text otherwise: the level as it was written; of a Permutation its levels in order, with
+//   - a text otherwise: the level as it was written; for a Permutation its levels in order, with
 //     commas between them: passes matches 'inline.*unroll'.
 //
 // A text that is compared with a parameter for equality must be one of its
@@ -29,7 +29,7 @@ import (
 // it divides by zero or makes a list of more than 10,000 elements, does not
 // satisfy it.
 //
-// Holds costs about 200 ns and depends on no coordinate but those of the
+// Holds costs about 200 ns and depends only on the coordinates of the
 // parameters named in text. The error is an [*Error].
 func Relation(text string, params []assay.Param) (assay.Relation, error) {
 	tree, err := parse(text)
@@ -38,7 +38,7 @@ func Relation(text string, params []assay.Param) (assay.Relation, error) {
 	}
 	env := make(map[string]any, len(params))
 	names := make([]string, len(params))
-	switches := map[string][]string{}
+	switches := map[string]assay.Param{}
 	for i, p := range params {
 		names[i] = p.Name
 		if !p.Numeric() && len(p.Levels) == 0 {
@@ -47,7 +47,7 @@ func Relation(text string, params []assay.Param) (assay.Relation, error) {
 		v := newVariable(i, p)
 		env[slot(p.Name)] = v.at(0) // for its type
 		if p.Kind == assay.Switch {
-			switches[slot(p.Name)] = p.Levels
+			switches[slot(p.Name)] = p
 		}
 	}
 	vocab := newVocabulary(names)
@@ -155,7 +155,7 @@ func (v *variable) at(x float64) any {
 // none of its levels, which would silently be false for ever.
 func checkLevels(text string, tree ast.Node, vocab vocabulary, params []assay.Param) error {
 	c := &levelChecker{text: text}
-	c.levels = func(n ast.Node) (string, []string) {
+	c.param = func(n ast.Node) (p assay.Param) {
 		spelling := ""
 		switch n := n.(type) {
 		case *ast.IdentifierNode:
@@ -167,13 +167,13 @@ func checkLevels(text string, tree ast.Node, vocab vocabulary, params []assay.Pa
 		}
 		name, flaw := vocab.resolve(spelling)
 		if flaw != "" {
-			return "", nil
+			return p
 		}
 		i := slices.IndexFunc(params, func(p assay.Param) bool { return p.Name == name })
 		if params[i].Kind == assay.Permutation {
-			return name, nil
+			return p
 		}
-		return name, params[i].Levels
+		return params[i]
 	}
 	ast.Walk(&tree, c)
 	if c.err != nil {
@@ -183,9 +183,9 @@ func checkLevels(text string, tree ast.Node, vocab vocabulary, params []assay.Pa
 }
 
 type levelChecker struct {
-	text   string
-	levels func(ast.Node) (name string, levels []string)
-	err    *Error
+	text  string
+	param func(ast.Node) assay.Param // with its levels, if it has a list of them
+	err   *Error
 }
 
 // Visit implements ast.Visitor.
@@ -196,24 +196,29 @@ func (c *levelChecker) Visit(node *ast.Node) {
 	}
 	switch n.Operator {
 	case "==", "!=":
-		c.compare(n.Left, n.Right)
-		c.compare(n.Right, n.Left)
+		c.compare(n.Left, n.Right, true)
+		c.compare(n.Right, n.Left, true)
 	case "in":
 		if list, ok := n.Right.(*ast.ArrayNode); ok {
 			for _, e := range list.Nodes {
-				c.compare(n.Left, e)
+				c.compare(n.Left, e, false)
 			}
 		}
 	}
 }
 
-func (c *levelChecker) compare(param, value ast.Node) {
+// compare looks for the level that a parameter is compared with. If words, a switch has other words for on and off.
+func (c *levelChecker) compare(param, value ast.Node, words bool) {
 	s, ok := value.(*ast.StringNode)
 	if !ok || c.err != nil {
 		return
 	}
-	name, levels := c.levels(param)
+	p := c.param(param)
+	levels := p.Levels
 	if len(levels) == 0 || slices.Contains(levels, s.Value) {
+		return
+	}
+	if _, err := p.Parse(s.Value); err == nil && words && p.Kind == assay.Switch {
 		return
 	}
 	hint := ""
@@ -222,5 +227,8 @@ func (c *levelChecker) compare(param, value ast.Node) {
 	} else if len(levels) <= 8 {
 		hint = fmt.Sprintf(" (it has %s)", strings.Join(levels, ", "))
 	}
-	c.err = errorAt(c.text, value, "%s has no value '%s'%s", name, s.Value, hint)
+	if slices.Equal(levels, []string{"false", "true"}) {
+		hint = " (it has false, true; values: [off, on] gives a bool others)"
+	}
+	c.err = errorAt(c.text, value, "%s has no value '%s'%s", p.Name, s.Value, hint)
 }

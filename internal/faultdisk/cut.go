@@ -10,18 +10,18 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/assay-run/assay/internal/rfs"
+	"github.com/assay-run/assay/internal/meterfs"
 )
 
-// sector is what a disk writes as a whole.
+// sector is the unit that a disk writes as a whole.
 const sector = 512
 
-// Cut returns a directory with what is on the disk after its power was cut at an instant, one of the many possible:
+// Cut returns a directory with the content of the disk after its power was cut at an instant, one of the many possible:
 //
-//   - what was written to a file before its last fsync is there
-//   - of what was written since then, each write is there, or is not, or some of its sectors are
+//   - data written to a file before its last fsync are there
+//   - each write since then is there, or is not, or some of its sectors are
 //   - a name that was made, changed or removed before the last fsync of its directory is so
-//   - of the changes of names since then there are the first few
+//   - of the changes of names since then the first few are there
 func (d *Disk) Cut(t testing.TB, at int, rng *rand.Rand) string {
 	t.Helper()
 	d.mu.Lock()
@@ -53,10 +53,10 @@ func (d *Disk) Cut(t testing.TB, at int, rng *rand.Rand) string {
 	return dir
 }
 
-// A file is what was done to the content of one.
+// A file is the history of the content of one file.
 type file struct {
-	ops    []rfs.Change // "write" and "resize"
-	synced int          // so many of them are durable
+	ops    []meterfs.Change // "write" and "resize"
+	synced int              // the number of durable operations
 }
 
 // A naming is a change of names: each is taken away, and to each a file is given; nil is a directory.
@@ -67,7 +67,7 @@ type naming struct {
 	durable map[string]bool // of dirs
 }
 
-// A record is what was done to a disk.
+// A record is the history of a disk.
 type record struct {
 	now     map[string]*file
 	open    map[int64]*file
@@ -105,7 +105,7 @@ func (n *naming) apply(names map[string]*file) {
 }
 
 // add notes an operation.
-func (r *record) add(c rfs.Change) {
+func (r *record) add(c meterfs.Change) {
 	switch c.Op {
 	case "create", "open":
 		r.opened(c)
@@ -151,7 +151,7 @@ func (r *record) rename(from, to string) {
 }
 
 // opened takes a file that is opened, and made first if need be.
-func (r *record) opened(c rfs.Change) {
+func (r *record) opened(c meterfs.Change) {
 	f, ok := r.now[c.Path]
 	if !ok && c.Op == "create" {
 		f = &file{}
@@ -162,7 +162,7 @@ func (r *record) opened(c rfs.Change) {
 	}
 	r.open[c.Handle] = f
 	if c.Empty {
-		f.ops = append(f.ops, rfs.Change{Op: "resize"})
+		f.ops = append(f.ops, meterfs.Change{Op: "resize"})
 	}
 }
 
@@ -190,7 +190,7 @@ func (r *record) names(rng *rand.Rand) map[string]*file {
 	return names
 }
 
-// content returns what is in a file after a cut.
+// content returns the content of a file after a cut.
 func (f *file) content(rng *rand.Rand) (b []byte) {
 	for i, op := range f.ops {
 		torn := false
@@ -221,7 +221,7 @@ func (f *file) content(rng *rand.Rand) (b []byte) {
 	return b
 }
 
-func resize(b []byte, op rfs.Change) []byte {
+func resize(b []byte, op meterfs.Change) []byte {
 	size := op.Size
 	if size < 0 {
 		size = max(int64(len(b)), op.Off)

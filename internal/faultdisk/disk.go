@@ -1,6 +1,6 @@
 // Package faultdisk is a disk for tests that fails: its power is cut at any instant, or its n-th
-// operation goes wrong. It is a directory that programs see by way of package rfs, whose server keeps a log
-// of what they do to it.
+// operation goes wrong. It is a directory that programs see by way of package meterfs, whose server keeps a
+// log of their operations.
 package faultdisk
 
 import (
@@ -12,43 +12,44 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/assay-run/assay/internal/rfs"
+	"github.com/assay-run/assay/internal/meterfs"
 )
 
 // A Disk is mounted until its test ends. The test itself uses the mount through other
 // processes only.
 type Disk struct {
 	Dir  string // where programs see it
-	Data string // what is behind it: as if the power had never been cut
+	Data string // the data behind it: as if the power had never been cut
 
 	mu     sync.Mutex
-	log    []rfs.Change
+	log    []meterfs.Change
 	paths  map[int64]string // by handle
 	calls  int
 	failed string // the last operation that failed
-	fail   func(n int, c rfs.Change) syscall.Errno
+	fail   func(n int, c meterfs.Change) syscall.Errno
 }
 
-// New mounts a new, empty disk. The function fail, which may be nil, is asked before each operation, from 1 on,
-// whether it fails; a failed one has no effect. Where nothing can be mounted the test is skipped.
-func New(t testing.TB, fail func(n int, c rfs.Change) syscall.Errno) *Disk {
+// New mounts a new, empty disk. The function fail, which may be nil, decides before each operation, from
+// 1 on, whether it fails; a failed operation has no effect. If nothing can be mounted the test is
+// skipped.
+func New(t testing.TB, fail func(n int, c meterfs.Change) syscall.Errno) *Disk {
 	t.Helper()
 	d := &Disk{Dir: t.TempDir(), Data: t.TempDir(), fail: fail, paths: map[int64]string{}}
-	s, err := rfs.NewServer(d.Data, rfs.ServerOptions{Around: d.around})
+	s, err := meterfs.NewServer(d.Data, meterfs.ServerOptions{Around: d.around})
 	if err != nil {
 		t.Fatal(err)
 	}
 	near, far := net.Pipe()
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(far) }()
-	c := rfs.NewClient(near)
+	c := meterfs.NewClient(near)
 	end := func() {
 		c.Close()
 		if err := errors.Join(<-served, s.Close()); err != nil {
 			t.Error(err)
 		}
 	}
-	m, err := rfs.NewMount(d.Dir, c, rfs.MountOptions{Through: true})
+	m, err := meterfs.NewMount(d.Dir, c, meterfs.MountOptions{Through: true})
 	if err != nil {
 		end()
 		if errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) {
@@ -67,7 +68,7 @@ func New(t testing.TB, fail func(n int, c rfs.Change) syscall.Errno) *Disk {
 }
 
 // around notes an operation, and lets it be done or fail.
-func (d *Disk) around(c rfs.Change, do func() syscall.Errno) syscall.Errno {
+func (d *Disk) around(c meterfs.Change, do func() syscall.Errno) syscall.Errno {
 	d.mu.Lock()
 	d.calls++
 	n := d.calls

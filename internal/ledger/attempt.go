@@ -21,7 +21,7 @@ const (
 	Ended
 )
 
-// An Attempt is one attempt at a run. What its owner keeps of it embeds it.
+// An Attempt is one attempt at a run. Its owner's record of it embeds it.
 type Attempt struct {
 	N     int
 	State State
@@ -30,26 +30,27 @@ type Attempt struct {
 	Where string // the machine or the job, for people
 	Class string // of its machine
 	Heard time.Time
-	// Latest is what was last measured: the outcome, once it has ended.
+	// Latest is the last measurement: the outcome, once it has ended.
 	Latest assay.Measurement
-	// Before is what Latest was before the end of one that was cancelled or given up for another; nil for others.
+	// Before is the value of Latest before the end of an attempt that was cancelled or given up for
+	// another; nil for others.
 	Before *assay.Measurement
 
 	Tainted bool   // its machine or its clock stood still
 	Ahead   bool   // another attempt at the run is ahead
-	Halted  bool   // its worker was told to end it
+	Halted  bool   // its worker was ordered to end it
 	Past    bool   // it was booked in an earlier session
 	Why     string // it was booked with
 	Reason  string
 }
 
-// An Entry is an attempt as its owner keeps it: a pointer to what embeds an [Attempt].
+// An Entry is an attempt in its owner's record: a pointer to a type that embeds an [Attempt].
 type Entry interface {
 	comparable
 	Entry() *Attempt
 }
 
-// Entry implements [Entry] for what embeds an attempt.
+// Entry implements [Entry] for types that embed an attempt.
 func (a *Attempt) Entry() *Attempt { return a }
 
 // Alive reports whether the attempt runs, or will.
@@ -60,7 +61,7 @@ func (a *Attempt) Place(where, class string, now time.Time) {
 	a.State, a.Where, a.Class, a.Heard, a.Since = Placed, where, class, now, now
 }
 
-// Silent returns how long the attempt was not heard of.
+// Silent returns the time since the last report of the attempt.
 func (a *Attempt) Silent(now time.Time) time.Duration { return now.Sub(a.Heard) }
 
 // Progress returns how long the attempt has run.
@@ -71,9 +72,10 @@ func (a *Attempt) Progress(now time.Time) time.Duration {
 	return a.Latest.Elapsed + a.Silent(now)
 }
 
-// Report takes in the sign of life of an attempt, with the measurement so far. A gap longer than the lease, in which
-// the machine or its clock stood still, taints the attempt: what it measured is not taken. Report returns whether it
-// was, as the latest one: reports may overtake each other.
+// Report takes in the sign of life of an attempt, with the measurement so far. A gap longer than the
+// lease, in which the machine or its clock stood still, taints the attempt: its measurements are not
+// taken. Report returns whether the measurement was taken as the latest: reports may overtake each
+// other.
 func (a *Attempt) Report(m assay.Measurement, gap, lease time.Duration, now time.Time) bool {
 	a.Heard = now
 	if gap > lease {

@@ -6,9 +6,10 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// Book returns the end of an attempt as it is to be booked, and false if there is nothing to book: the attempt has
-// ended before, or it is to be lost, and was not given away or was heard of within its lease. A lease of 0 is none.
-func (r *Run[A]) Book(a A, b assay.Booking, now time.Time, lease time.Duration) (assay.Booking, bool) {
+// Book returns the end of an attempt to be booked. It returns false if there is nothing to book: the
+// attempt has ended before, or it is to be lost, and was not given away or has reported within its
+// lease. A lease of 0 means no lease.
+func (r *Run[A]) Book(a A, b assay.AttemptEnd, now time.Time, lease time.Duration) (assay.AttemptEnd, bool) {
 	e := a.Entry()
 	lost := b.Why == assay.WhyLost
 	switch {
@@ -17,7 +18,7 @@ func (r *Run[A]) Book(a A, b assay.Booking, now time.Time, lease time.Duration) 
 	case lost && (e.State == Open || e.State == Lost):
 		return b, false
 	case lost && lease > 0 && e.Silent(now) <= lease:
-		return b, false // it was heard of meanwhile
+		return b, false // it has reported meanwhile
 	}
 	if e.Tainted && b.Counts() {
 		b.Why = assay.WhyTainted
@@ -28,7 +29,7 @@ func (r *Run[A]) Book(a A, b assay.Booking, now time.Time, lease time.Duration) 
 }
 
 // End puts the booking of an attempt, which is on record, into effect. m is its measurement with the output.
-func (r *Run[A]) End(a A, b assay.Booking, m assay.Measurement) {
+func (r *Run[A]) End(a A, b assay.AttemptEnd, m assay.Measurement) {
 	e := a.Entry()
 	e.State = Ended
 	if b.Why == assay.WhyLost {
@@ -40,7 +41,7 @@ func (r *Run[A]) End(a A, b assay.Booking, m assay.Measurement) {
 	}
 	m.Stdout, m.Stderr = nil, nil
 	switch b.Why {
-	case assay.WhyTainted, assay.WhySetup, assay.WhyError: // what was measured before is worth more
+	case assay.WhyTainted, assay.WhySetup, assay.WhyError: // the measurement before is worth more
 	case assay.WhyCancel, assay.WhyDuplicate: // nothing is learned from the end
 		before := e.Latest
 		e.Before, e.Latest = &before, m
@@ -59,12 +60,12 @@ func (r *Run[A]) End(a A, b assay.Booking, m assay.Measurement) {
 }
 
 // Recall puts a booking of an earlier session into effect.
-func (r *Run[A]) Recall(a A, b assay.Booking) {
+func (r *Run[A]) Recall(a A, b assay.AttemptEnd) {
 	r.End(a, b, b.Measurement)
 	a.Entry().Past = true
 }
 
-// Tellable reports whether a worker may say that an attempt ended so.
+// Tellable reports whether a worker may report this end of an attempt.
 func Tellable(why string) bool {
 	switch why {
 	case "", assay.WhyLimit, assay.WhyStop, assay.WhyCancel, assay.WhyDuplicate, assay.WhyTainted, assay.WhySetup,

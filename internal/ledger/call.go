@@ -26,7 +26,7 @@ type Call struct {
 // An Observation is a measurement so far on its way to a caller.
 type Observation struct {
 	M    assay.Measurement
-	Seen chan struct{} // closed when it was observed; nil if nobody waits for that
+	Seen chan struct{} // closed when it was observed; nil if no caller waits for that
 }
 
 // Wait adds a call that waits for the outcome.
@@ -66,8 +66,9 @@ func (r *Run[A]) Finish(c *Call, m assay.Measurement, err error) {
 	close(c.Done)
 }
 
-// Leave ends what a call waits for, whose context is done. A call that is detached returns, and so does one of several:
-// the run is for the others. The last one has the run stopped or cancelled, and waits for its outcome.
+// Leave ends the waiting of a call whose context is done. A detached call returns, and so does one of
+// several: the run continues for the others. The last one has the run stopped or cancelled, and waits
+// for its outcome.
 func (r *Run[A]) Leave(c *Call, cause error) {
 	c.Cause = cause
 	switch keep := Keeps(cause); {
@@ -83,7 +84,7 @@ func (r *Run[A]) Leave(c *Call, cause error) {
 	}
 }
 
-// GiveUp ends a call that is to end, with what was measured so far. No outcome of the run counts any more.
+// GiveUp ends a call that is to end, with the measurement so far. No outcome of the run counts any more.
 func (r *Run[A]) GiveUp(c *Call) {
 	r.Closed = true
 	m := r.Last(Keeps(c.Cause))
@@ -93,10 +94,11 @@ func (r *Run[A]) GiveUp(c *Call) {
 	r.Finish(c, m, c.Cause)
 }
 
-// Result returns what a call returns of a run that counts. who names the attempt that counts, for people.
+// Result returns the result of a call, for a run that counts. who names the attempt that counts, for
+// people.
 //
-// The error of a run that was stopped is the cause of its caller. It is not known after a restart: the run has come to
-// a limit then, as far as can be told.
+// The error of a run that was stopped is the cause of its caller. It is not known after a restart: the
+// run is assumed to have reached a limit then.
 func (r *Run[A]) Result(c *Call, who string) (assay.Measurement, error) {
 	e := r.Counted.Entry()
 	m := e.Latest
@@ -107,9 +109,9 @@ func (r *Run[A]) Result(c *Call, who string) (assay.Measurement, error) {
 	return m, e.Err(who)
 }
 
-// Keeps reports whether the cause that ends a run keeps the measurement so far. An error with a method Stops() bool
-// says so itself. Of any other, [context.Canceled], [context.DeadlineExceeded] and errors of the class conflict cancel
-// the run, from which nothing is learned then; the rest stop it.
+// Keeps reports whether the cause that ends a run keeps the measurement so far. An error with a method
+// Stops() bool decides itself. Among other errors, [context.Canceled], [context.DeadlineExceeded] and
+// errors of the class conflict cancel the run, and nothing is learned from it; the rest stop it.
 func Keeps(cause error) bool {
 	var s interface{ Stops() bool }
 	switch {

@@ -9,12 +9,12 @@
 //	 │         ▼  │       ▼  │      │
 //	 └────── Unclear     Lost ──────┘
 //
-// It is open until it is given away. While that is recorded or submitted it is placing, and it is unclear if nobody
-// answered: it may have begun then. A placed attempt is heard of by reports. One that is silent for longer than its
-// lease is booked as lost, and is placed again if it is heard of after all. The first outcome of a run counts; each
-// further one is booked as extra. Of two attempts that are both placed the one that has run longer goes on.
+// It is open until it is given away. While that is recorded or submitted it is placing, and it is unclear if no answer
+// arrived: it may have begun then. A placed attempt sends reports. One that is silent for longer than its
+// lease is booked as lost, and is placed again if it reports after all. The first outcome of a run counts; each
+// further one is booked as extra. If two attempts are placed, the one that has run longer goes on.
 //
-// A Run decides, and does nothing: its owner writes what [Run.Book] returns on record before [Run.End] puts it into
-// effect, and brings the word of [Run.Verdict] to where the attempt is. The package has no clock, file or goroutine.
+// A Run decides, and does nothing: its owner records the result of [Run.Book] before [Run.End] puts it into
+// effect, and delivers the word of [Run.Verdict] to the attempt. The package has no clock, file or goroutine.
 // The owner's lock guards a Run.
 package ledger

@@ -33,7 +33,7 @@ func TestFirstOutcomeCounts(t *testing.T) {
 	r := placed(2)
 	for i, want := range []bool{true, false} {
 		a := r.Attempts[1-i]
-		b, ok := r.Book(a, assay.Booking{Measurement: ran(time.Minute)}, at(200), time.Second)
+		b, ok := r.Book(a, assay.AttemptEnd{Measurement: ran(time.Minute)}, at(200), time.Second)
 		if !ok || b.Counts() != want || b.Extra == want || b.Where != a.Where {
 			t.Errorf("attempt %d: %+v, %v", a.N, b, ok)
 		}
@@ -54,7 +54,7 @@ func TestLost(t *testing.T) {
 	r := placed(1)
 	a := r.Attempts[0]
 	lose := func(s float64) bool {
-		b, ok := r.Book(a, assay.Booking{Why: assay.WhyLost}, at(s), lease)
+		b, ok := r.Book(a, assay.AttemptEnd{Why: assay.WhyLost}, at(s), lease)
 		if ok {
 			r.End(a, b, a.Latest)
 		}
@@ -74,7 +74,7 @@ func TestLost(t *testing.T) {
 	}
 	open := &Attempt{N: 2}
 	r.Add(open)
-	if _, ok := r.Book(open, assay.Booking{Why: assay.WhyLost}, at(1000), lease); ok {
+	if _, ok := r.Book(open, assay.AttemptEnd{Why: assay.WhyLost}, at(1000), lease); ok {
 		t.Error("an attempt is lost that nobody was given")
 	}
 }
@@ -126,7 +126,7 @@ func TestRivalEndsWithoutCounting(t *testing.T) {
 			t.Fatal("the second goes on")
 		}
 		second.Halted = halted
-		b, _ := r.Book(first, assay.Booking{Why: assay.WhyError}, at(110), time.Minute)
+		b, _ := r.Book(first, assay.AttemptEnd{Why: assay.WhyError}, at(110), time.Minute)
 		r.End(first, b, assay.Measurement{})
 		if second.Ahead != halted {
 			t.Errorf("told before: %v, still to end: %v", halted, second.Ahead)
@@ -174,7 +174,7 @@ func TestIgnorable(t *testing.T) {
 	r := placed(1)
 	a := r.Attempts[0]
 	a.Report(ran(50*time.Second), 0, time.Minute, at(50))
-	b, _ := r.Book(a, assay.Booking{Why: assay.WhyCancel}, at(60), time.Minute)
+	b, _ := r.Book(a, assay.AttemptEnd{Why: assay.WhyCancel}, at(60), time.Minute)
 	r.End(a, b, ran(time.Minute))
 	if _, n, ok := r.Answer(1); ok || n != 2 {
 		t.Errorf("attempt %d stands for the first: %v", n, ok)
@@ -184,11 +184,11 @@ func TestIgnorable(t *testing.T) {
 	}
 	setup := &Attempt{N: 2, State: Placed}
 	r.Add(setup)
-	r.End(setup, assay.Booking{Why: assay.WhySetup}, assay.Measurement{})
+	r.End(setup, assay.AttemptEnd{Why: assay.WhySetup}, assay.Measurement{})
 	if a, _, ok := r.Answer(1); !ok || a != setup {
 		t.Error("a setup that fails is passed over")
 	}
-	r.Recall(setup, assay.Booking{Why: assay.WhySetup})
+	r.Recall(setup, assay.AttemptEnd{Why: assay.WhySetup})
 	if _, n, ok := r.Answer(1); ok || n != 3 {
 		t.Error("a setup that failed in an earlier session is not tried again")
 	}

@@ -7,22 +7,23 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// A Run is what is known of one run: a trial's own, or one that repeats it.
+// A Run is the state of one run: a trial's own, or one that repeats it.
 type Run[A Entry] struct {
 	Attempts []A  // in the order of their numbers
 	Counted  A    // the one whose outcome counts, or the zero value
-	Closed   bool // the record has its result, or nobody wants one
-	// Parted says that its callers have let go of it, or have not come back yet.
+	Closed   bool // the record has its result, or none is wanted
+	// Parted reports that its callers have let go of it, or have not come back yet.
 	Parted bool
 	Want   string // of its callers: "", Stop or Cancel
-	// Idle is since when nobody waits after an attempt that did not count; zero if not so.
+	// Idle is the time since which no caller has waited after an attempt that did not count; zero if not
+	// idle.
 	Idle  time.Time
 	Calls []*Call
 	// Stdout and Stderr are the outputs of the attempt that counts.
 	Stdout, Stderr []byte
 }
 
-// Find returns the attempt of a number; false if there is none.
+// Find returns the attempt of a number; false if it does not exist.
 func (r *Run[A]) Find(n int) (a A, ok bool) {
 	i, ok := r.index(n)
 	if !ok {
@@ -65,8 +66,8 @@ func (r *Run[A]) Counts() bool {
 	return r.Counted != none
 }
 
-// Answer returns the attempt that stands for the one that was asked for, or, if there is none, the number that the next
-// one has. An ignorable one is passed over.
+// Answer returns the attempt that answers a request for the attempt asked. Without one, it returns the
+// number of the next attempt. An ignorable attempt is passed over.
 func (r *Run[A]) Answer(asked int) (a A, n int, ok bool) {
 	for n := asked; ; n++ {
 		if a, ok := r.Find(n); !ok || !a.Entry().Ignorable() {
@@ -75,8 +76,8 @@ func (r *Run[A]) Answer(asked int) (a A, n int, ok bool) {
 	}
 }
 
-// Last returns what was last measured of the run. With keep it is a result: of an attempt that was cancelled or given
-// up only what was measured before counts.
+// Last returns the last measurement of the run. With keep it is a result: for an attempt that was
+// cancelled or given up, only the measurement before counts.
 func (r *Run[A]) Last(keep bool) assay.Measurement {
 	if len(r.Attempts) == 0 {
 		return assay.Measurement{}
@@ -95,7 +96,8 @@ func (r *Run[A]) Startable(a A) bool {
 	return !r.Counts() && r.Want == "" && !r.Closed && !a.Entry().Ahead && (len(r.Calls) > 0 || r.Parted)
 }
 
-// Revive takes an attempt back that was booked as lost and is heard of: it is placed again. It reports whether it did.
+// Revive takes back an attempt that was booked as lost and has reported: it is placed again. It reports
+// whether it did.
 func (r *Run[A]) Revive(a A, now time.Time) bool {
 	e := a.Entry()
 	if e.State != Lost || r.Counts() || r.Closed {

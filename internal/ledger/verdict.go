@@ -2,7 +2,7 @@ package ledger
 
 import "time"
 
-// Words that say whether an attempt goes on. They are words on the wire and in the spool.
+// Words for whether an attempt goes on. They are stored in the spool and sent on the wire.
 const (
 	Go        = "go"        // go on
 	Stop      = "stop"      // end it: the value so far is a lower bound
@@ -10,18 +10,19 @@ const (
 	Duplicate = "duplicate" // end it: another attempt is ahead
 )
 
-// Abandoned reports whether nobody has waited for the run for a lease, since an attempt at it did not count.
+// Abandoned reports whether no caller has waited for the run for a lease, since an attempt at it did not
+// count.
 func (r *Run[A]) Abandoned(now time.Time, lease time.Duration) bool {
 	return r.Idling() && now.Sub(r.Idle) > lease
 }
 
-// Idling reports whether nobody waits for the run since an attempt at it did not count.
+// Idling reports whether no caller waits for the run since an attempt at it did not count.
 func (r *Run[A]) Idling() bool { return len(r.Calls) == 0 && !r.Parted && !r.Idle.IsZero() }
 
-// Verdict says whether an attempt goes on. evicted says that its worker is to run nothing.
+// Verdict decides whether an attempt goes on. evicted means that its worker is to run nothing.
 //
-// Of two that are placed the one that has run longer does, since these runs are costly. The other one is told so for
-// good, so that not both end.
+// If two are placed, the one that has run longer goes on, since these runs are costly. The verdict on
+// the other is final, so that not both end.
 func (r *Run[A]) Verdict(a A, now time.Time, lease time.Duration, evicted bool) string {
 	e := a.Entry()
 	switch {

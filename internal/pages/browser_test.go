@@ -39,7 +39,7 @@ func TestReportInABrowser(t *testing.T) {
 				b.Page(report)
 				b.Frame()
 				all := b.Canvases()
-				if want := map[string]int{"one": 7, "two": 15}[name]; len(all) != want {
+				if want := map[string]int{"one": 14, "two": 29}[name]; len(all) != want {
 					t.Errorf("%s: %d charts, want %d", name, len(all), want)
 				}
 				for _, c := range all {
@@ -159,9 +159,15 @@ func TestReportAnswersAReader(t *testing.T) {
 	if !strings.HasPrefix(said, "trial 160: ") {
 		t.Errorf("by keyboard: %q", said)
 	}
-	// Another parameter, another scale, another colour: each draws something else.
+	// Other parameters, another scale, another colour: each draws something else.
+	contour := `document.querySelector("[data-draw=contour] canvas").toDataURL()`
+	was := browser.Eval[string](b, contour)
+	browser.Eval[bool](b, `((s) => { s.value = [...s.options].at(-1).value; `+
+		`s.dispatchEvent(new Event("change")); return true; })(document.querySelector("[data-draw=contour] select"))`)
+	if b.Frame(); was == browser.Eval[string](b, contour) {
+		t.Error("another parameter changes nothing")
+	}
 	for _, c := range []struct{ button, canvas string }{
-		{"[data-draw=importance] .barrow:nth-child(2)", "[data-draw=importance] canvas"},
 		{"[data-draw=history] .choice:nth-of-type(2) button[aria-pressed=false]", "[data-draw=history] canvas[role=img]"},
 		{"[data-draw=history] .choice:nth-of-type(1) button:nth-of-type(2)", "[data-draw=history] canvas[role=img]"},
 		{"#theme", "[data-draw=parallel] canvas"},

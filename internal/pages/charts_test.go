@@ -25,7 +25,8 @@ const strict = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 	"base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
 
 const chartsPage = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>charts</title>
-<link rel="stylesheet" href="/style.css"></head><body><main></main><script type="module" src="/page.js"></script></body></html>`
+<link rel="stylesheet" href="/style.css"></head><body><main></main>
+<script type="module" src="/page.js"></script></body></html>`
 
 // charts opens a page on which tests draw charts, under the policy of a server.
 func charts(t *testing.T) *browser.Tab {
@@ -68,7 +69,9 @@ func charts(t *testing.T) *browser.Tab {
 }
 
 // printed are the charts whose looks are kept.
-var printed = []string{"history", "parallel", "front", "noise", "space", "curve", "levels", "occupancy"}
+var printed = []string{
+	"history", "parallel", "front", "noise", "space", "slices", "contour", "timeline", "curve", "levels", "occupancy",
+}
 
 // Charts look as they did: how much ink each of 32 times 16 parts of a picture has, with a
 // tolerance for letters that another machine draws otherwise. The same of a study that differs in
@@ -127,7 +130,10 @@ func TestPrints(t *testing.T) {
 	for name, change := range map[string]string{
 		"history":  `for (let k = 0; k < 120; k += 3) s.trials.state[k] = "failed", s.trials.value[k] = null; s.redo()`,
 		"parallel": `s.trials.config[3].fill(1)`,
-		"front":    `s.trials.metrics.size.reverse()`,
+		"front":    `s.trials.metrics.max_rss.reverse()`,
+		"slices":   `s.trials.config[1].reverse()`,
+		"contour":  `s.trials.config[4].fill(0)`,
+		"timeline": `for (let k = 0; k < 120; k += 2) s.trials.worker[k] = "rack-1"`,
 		"noise":    `for (const a of s.again) if (a.trial === 1) a.value /= 2`,
 		"space":    `s.trials.config[0].fill(3)`,
 	} {
@@ -244,7 +250,8 @@ func TestChartsGrow(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	parallel, space := picture("parallel"), picture("space")
-	update(`{id: [61], state: ["done"], nth: [61], spent_s: [s.trials.spent_s[59] + 3], value: [3], elapsed_s: [3], ended_ms: [s.trials.ended_ms[59] + 3000], metrics: {size: [7e6], other: [1]},
+	update(`{id: [61], state: ["done"], nth: [61], spent_s: [s.trials.spent_s[59] + 3], value: [3], elapsed_s: [3],
+		ended_ms: [s.trials.ended_ms[59] + 3000], metrics: {size: [7e6], other: [1]},
 		config: {level: [7], threads: [8], ratio: [1], buffer: ["4M"], codec: ["zstd"]}}`)
 	if picture("parallel") == parallel || picture("space") == space {
 		t.Error("a trial that has ended is not drawn in all charts")
@@ -252,7 +259,7 @@ func TestChartsGrow(t *testing.T) {
 	if got := browser.Eval[int](b, `s.trials.id[s.bestRow]`); got != 61 {
 		t.Errorf("the best is trial %d", got)
 	}
-	if got := b.Text("#history .legend"); strings.Contains(got, "running 1") {
+	if got := b.Text("#history .legend"); strings.Contains(got, "unfinished 1") {
 		t.Errorf("the legend: %q", got)
 	}
 	if got := browser.Eval[string](b, `[...document.querySelectorAll("#table [role=columnheader]")].map((e) => `+
@@ -348,7 +355,8 @@ func TestManyTrialsAreDrawnInTime(t *testing.T) {
 		let from = performance.now();
 		charts.history.update();
 		const surface = performance.now();
-		for (let i = 0; i < 20; i++) c.dispatchEvent(new PointerEvent("pointermove", {clientX: r.x + 100 + 20 * i, clientY: r.y + 250}));
+		for (let i = 0; i < 20; i++) c.dispatchEvent(new PointerEvent("pointermove", {clientX: r.x + 100 + 20 * i,
+			clientY: r.y + 250}));
 		return (performance.now() - surface) / 20; })()`)
 	t.Logf("a move of the pointer takes %.1f ms", ratio)
 	if ratio > many/4 {

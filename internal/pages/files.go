@@ -68,9 +68,9 @@ var (
 	indentation = regexp.MustCompile(`(?m)^ +`)
 )
 
-// Bare returns a module of ours without what only its readers and a checker of types need:
-// comments that are whole lines, those between /** and */, those at the end of a statement, empty
-// lines and half of the indentation. No text of a module has "/**", or runs over lines.
+// Bare returns one of our modules without the parts that only readers and type checkers need: comments that are whole
+// lines, those between /** and */, those at the end of a statement, empty lines and half of the indentation. No text of
+// a module has "/**", or runs over lines.
 func Bare(module []byte) []byte {
 	text := typeComment.ReplaceAllString(string(module), "")
 	text = lineComment.ReplaceAllString(text, "")

@@ -15,7 +15,8 @@ import (
 
 const definition = `
 name: encoder
-command: [encode, --level, "{level}", --threads, "{threads}", --buffer, "{buffer}", --codec, "{codec}", --ratio, "{ratio}", "{cache?--cache}", in, out]
+command: [encode, --level, "{level}", --threads, "{threads}", --buffer, "{buffer}", --codec, "{codec}", --ratio,
+  "{ratio}", "{cache?--cache}", in, out]
 parameters:
   level: {type: int, min: 1, max: 19, default: 15}
   threads: {type: int, min: 1, max: 64, log: true, default: 1}

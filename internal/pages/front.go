@@ -22,20 +22,21 @@ func frontRows(s *Study) (rows []frontRow) {
 	if s.Front == nil {
 		return nil
 	}
-	for _, m := range s.Front.Front {
+	texts := s.Front.Texts()
+	for k, m := range s.Front.Front {
 		row := frontRow{
 			Trial: m.Trial, Runs: int64(m.Runs), Config: report.Visible(s.config(m.Trial)),
 			Balanced: m.Trial == s.Front.Balanced,
 		}
-		for _, o := range s.Objectives {
-			row.Values = append(row.Values, report.Visible(report.Metric(m.Values[o.Metric], o.Unit)))
+		for _, text := range texts[k] {
+			row.Values = append(row.Values, report.Visible(text))
 		}
 		rows = append(rows, row)
 	}
 	return rows
 }
 
-// objectiveText says what a study looks for.
+// objectiveText describes the objective of a study.
 func objectiveText(s *Study) string {
 	all := s.Objectives
 	if len(all) == 0 {
@@ -54,7 +55,7 @@ const (
 	volumeLeft, volumeBottom  = 50, 30
 )
 
-// volume draws the hypervolume against the time that was spent, without a script and without a style of its own.
+// volume draws the hypervolume against the time spent, without a script and without its own style.
 func volume(s *Study) template.HTML {
 	if s.Front == nil || len(s.Front.Curve) == 0 {
 		return ""

@@ -6,13 +6,11 @@ import (
 	"strings"
 )
 
-// link makes one script of the modules of web/ that entry needs, for a page that can load
-// nothing: each module becomes a function that is called once, after those that it imports,
-// and returns what it exports.
+// link makes one script of the modules of web/ that entry needs, for a page that can load nothing: each module becomes
+// a function that is called once, after those that it imports, and returns its exports.
 //
-// It knows the form that our modules have, and no other: imports at the beginning, each
-// `import { a, b } from "./name.js";` and maybe over several lines, and declarations
-// `export function`, `export class` or `export const`.
+// It only supports the form of our modules: imports at the beginning, each `import { a, b } from "./name.js";`,
+// possibly over several lines, and declarations `export function`, `export class` or `export const`.
 func link(read func(name string) ([]byte, error), entry string) (string, error) {
 	l := linker{read: read, done: map[string]bool{}}
 	if err := l.module(entry, nil); err != nil {

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/noise"
+	"github.com/assay-run/assay/internal/abtest"
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/internal/result"
 )
@@ -21,16 +21,16 @@ import (
 //go:embed web/*.js web/*.css web/*.html
 var web embed.FS
 
-// Options say what a report is made of.
+// Options configure a report.
 type Options struct {
 	Price   float64 // money for a second of one run; 0 for none
-	Priced  string  // the price as it was given, for people
+	Priced  string  // the price as typed
 	Version string  // of the program
 	Again   string  // the command that makes the report again, for a shell
 	Now     time.Time
 }
 
-// Read reads what a page shows of a study.
+// Read reads the data of a page about a study.
 func Read(ctx context.Context, store result.Store, name string, o Options) (*Study, error) {
 	r, err := result.Read(ctx, store, name)
 	if err != nil {
@@ -44,28 +44,22 @@ func Read(ctx context.Context, store result.Store, name string, o Options) (*Stu
 	s := &Study{Whole: whole, Words: whole.Lines(), Price: o.Price}
 	s.File, s.IsFile = r.Definition.YAML()
 	s.IsAsked = r.Definition.Asked
-	var trials []assay.Trial
-	for t, err := range r.Trials(ctx) {
-		if err != nil {
-			return nil, err
-		}
-		trials = append(trials, t)
-	}
-	if err := s.explain(r, trials); err != nil {
+	if err := s.explain(ctx, r); err != nil {
 		return nil, err
 	}
-	samples, err := noise.Samples(r.Runs(ctx), r.Params.Text)
+	samples, err := abtest.Samples(r.Runs(ctx), r.Params.Text)
 	if err != nil {
 		return nil, err
 	}
-	s.Noise, err = noise.OfSamples(samples, r.Goal.Unit, noise.Options{Difference: 0.05, Error: 0.05})
+	noise := abtest.Options{Difference: 0.05, Error: 0.05, Maximize: r.Goal.Maximize}
+	s.Noise, err = abtest.NoiseOf(samples, r.Goal.Unit, noise)
 	if err != nil && !errors.Is(err, assay.ErrTooFew) {
 		return nil, err
 	}
 	return s, nil
 }
 
-// A shown is what the template of a report is filled with.
+// A shown is the data of the report's template.
 type shown struct {
 	Options
 	Studies []*Study
@@ -110,7 +104,7 @@ func Write(w io.Writer, studies []*Study, o Options) error {
 	return t.Execute(w, p)
 }
 
-// source returns what a policy calls a script or a style that stands in the page itself.
+// source returns the source expression of a policy for an inline script or style.
 func source(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"

@@ -11,7 +11,7 @@ import (
 	"github.com/assay-run/assay/internal/result"
 )
 
-// functions are what the template says numbers and texts with: the words of the command line.
+// functions are the functions with which the template formats numbers and texts, as on the command line.
 var functions = template.FuncMap{
 	"visible": report.Visible, "visibleLines": report.VisibleLines,
 	"span":  func(x result.Real) string { return Span(float64(x)) },
@@ -52,7 +52,7 @@ var functions = template.FuncMap{
 	"noiseLines": func(s *Study) []report.Entry { return merged(s.Noise.Lines(0.05).Entries()) },
 }
 
-// amount writes money, whose unit is that of the price.
+// amount formats money, in the unit of the price.
 func amount(x float64) string {
 	if x >= 0.01 || x == 0 {
 		return strconv.FormatFloat(x, 'f', 2, 64)
@@ -60,7 +60,7 @@ func amount(x float64) string {
 	return report.Number(x, 2)
 }
 
-// firstName says what the best is compared with.
+// firstName returns the name of the baseline.
 func firstName(s *Study) string {
 	if s.Default {
 		return "the default"
@@ -91,7 +91,7 @@ func (s *Study) config(id int64) string {
 	return text
 }
 
-// answer returns the answer with lines that go on joined.
+// answer returns the answer with continuation lines joined.
 func answer(s *Study) []report.Entry { return merged(s.Words) }
 
 // merged joins lines without a label to those before them.
@@ -106,13 +106,13 @@ func merged(of []report.Entry) (out []report.Entry) {
 	return out
 }
 
-// gain says by how much the best is better, in the words of the answer; nil without a gain.
+// gain returns by how much the best is better, worded as in the answer; nil without a gain.
 func gain(s *Study) *result.Figure { return s.Figure() }
 
 // A difference is a parameter at the best and at the first configuration.
 type difference struct{ Name, Best, First, Range string }
 
-// differs returns the parameters of the best beside those of the first configuration.
+// differs returns the parameters of the best next to those of the first configuration.
 func differs(s *Study) (out []difference) {
 	if s.Best == 0 {
 		return nil
@@ -143,8 +143,7 @@ func differs(s *Study) (out []difference) {
 	return out
 }
 
-// atEnds says which parameters are best at an end of their range, beyond which nothing was
-// tried.
+// atEnds lists the parameters whose best value is at an end of the tried range.
 func atEnds(s *Study) (out []string) {
 	c := s.Line(s.Best).Config
 	if c == nil {
@@ -161,7 +160,7 @@ func atEnds(s *Study) (out []string) {
 			lo, hi = 0, float64(len(p.Levels)-1)
 		}
 		if lo < hi && (x == lo || x == hi) {
-			out = append(out, report.Visible(fmt.Sprintf("%s=%s is at an end of what was tried: beyond it may be better.",
+			out = append(out, report.Visible(fmt.Sprintf("%s=%s is an end of the tried range: values beyond it may be better.",
 				p.Name, s.param(i, s.Best))))
 		}
 	}

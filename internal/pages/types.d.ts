@@ -54,6 +54,7 @@ interface Rerun {
   elapsed: Num;
   reason?: string;
   race?: boolean;
+  ended_ms?: number; // Unix time
   worker?: string;
   class?: string;
 }
@@ -83,6 +84,15 @@ interface Explained {
   curves: (Sampled[] | null)[];
 }
 
+/** The recommendation of a study with one objective (package view). */
+interface Answer {
+  trial: number;
+  value: number;
+  runs: number;
+  keep: boolean;
+  limits?: { metric: string; value: number; limit: number; text: string }[];
+}
+
 /** What a page knows of a study. */
 interface StudyData {
   study: string;
@@ -92,6 +102,9 @@ interface StudyData {
   trials?: Columns;
   again?: Rerun[];
   cuts?: Cut[];
+  answer?: Answer | null;
+  front?: { front: { trial: number; runs: number }[]; balanced: number } | null;
+  lost_s?: number;
   best?: number; // a trial, 0 for the best so far
   first?: number;
   default?: boolean;
@@ -138,7 +151,7 @@ interface Condition {
 
 type Draw = (ctx: CanvasRenderingContext2D, width: number, height: number) => void;
 
-/** A plan of a workflow, as `assay plan --json` prints it; see package internal/planreport. */
+/** A plan of a workflow, as `assay plan --json` prints it; see package internal/planning. */
 interface Plan {
   workflow: string;
   tasks: number;

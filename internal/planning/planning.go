@@ -1,8 +1,11 @@
-// Package planning is what `assay plan` does between its options and its report: it reads
-// workflows and what is said of them from a place, and plans. The files of options are read from
-// the same place as the workflows, so that a server that plans what it was sent reads nothing else.
+// Package planning is the part of `assay plan` between its options and its report: it reads workflows
+// and their descriptions from a place, and plans. The files of options are read from the same place as
+// the workflows, so that a server that plans uploaded files reads nothing else.
 //
-// Every error is of the class usage: it says which option, or which place of which file.
+// Every error is of the class usage: it names the option, or the place in the file.
+//
+// The package shows plans as text for people, as JSON for programs, and drawn. The JSON of a plan is part of the
+// command's contract: members are added, never renamed.
 package planning
 
 import (
@@ -12,12 +15,10 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/planreport"
-	"github.com/assay-run/assay/internal/traces"
 	"github.com/assay-run/assay/workflow"
 )
 
-// Options are those of assay plan, as they are written. Those that name files name them at the
+// Options are the options of assay plan, as they are written. Options that name files name them at the
 // place of the planner.
 type Options struct {
 	Slots, Levels          string
@@ -46,8 +47,8 @@ type Limits struct {
 // A Planner plans workflows by one set of options. Make one with [New].
 type Planner struct {
 	Options
-	At     traces.Place
-	Stdin  io.Reader // what "-" names
+	At     Place
+	Stdin  io.Reader // the file "-"
 	Limits Limits
 
 	opt    workflow.PlanOptions
@@ -59,11 +60,11 @@ type Planner struct {
 // usagef returns an error of the class of mistakes in options and files.
 func usagef(format string, args ...any) error { return assay.Errorf(assay.ClassUsage, format, args...) }
 
-// mistake returns an error of what was named, or of its content.
+// mistake returns an error about a named file or value, or about its content.
 func mistake(err error) error { return assay.WithClass(assay.ClassUsage, err) }
 
-// New reads what the options name, and returns a planner.
-func New(at traces.Place, o Options) (*Planner, error) {
+// New reads the files that the options name, and returns a planner.
+func New(at Place, o Options) (*Planner, error) {
 	p := &Planner{Options: o, At: at}
 	var err error
 	if p.slots, err = workflow.ParseSlots(o.Slots); err != nil {
@@ -92,12 +93,12 @@ func New(at traces.Place, o Options) (*Planner, error) {
 		return nil, err
 	}
 	if len(o.SlotTimes) > 0 {
-		if p.opt.SlotTimes, err = traces.SlotTimes(at, o.SlotTimes); err != nil {
+		if p.opt.SlotTimes, err = SlotTimes(at, o.SlotTimes); err != nil {
 			return nil, mistake(err)
 		}
 	}
 	if len(o.Calibrate) > 0 {
-		if p.opt.Calibration, err = traces.Calibration(at, o.Calibrate); err != nil {
+		if p.opt.Calibration, err = Calibration(at, o.Calibrate); err != nil {
 			return nil, mistake(err)
 		}
 	}
@@ -113,7 +114,7 @@ func ParseLevelers(s string) ([]workflow.NamedLeveler, error) {
 	return l, nil
 }
 
-// Check returns what is wrong with a number.
+// Check returns an error for a number out of range.
 func (o Options) Check() error {
 	for _, d := range []struct {
 		name  string
@@ -137,21 +138,22 @@ func (o Options) Check() error {
 }
 
 // KindTimes returns the run times of the option times-from, nil if there are none.
-func (o Options) KindTimes(at traces.Place) (*workflow.KindModel, error) {
+func (o Options) KindTimes(at Place) (*workflow.KindModel, error) {
 	if len(o.Times) == 0 {
 		return nil, nil
 	}
-	times, err := traces.KindTimes(at, o.Times)
+	times, err := KindTimes(at, o.Times)
 	if err != nil {
 		return nil, mistake(err)
 	}
 	return times, nil
 }
 
-// Calibration returns what recorded executions taught, nil if none were named.
+// Calibration returns the calibration from recorded executions, nil if none were named.
 func (p *Planner) Calibration() *workflow.Calibration { return p.opt.Calibration }
 
-// readOffers returns what the options name to compare, one without a name if they name nothing.
+// readOffers returns the offers that the options name to compare, a single one without a name if they
+// name none.
 func (p *Planner) readOffers() ([]workflow.Offer, error) {
 	name := p.Sites
 	if name == "" {
@@ -160,7 +162,7 @@ func (p *Planner) readOffers() ([]workflow.Offer, error) {
 	if name == "" {
 		return workflow.OneOffer(p.Price)
 	}
-	data, err := traces.ReadFile(p.At, name)
+	data, err := ReadFile(p.At, name)
 	if err != nil {
 		return nil, err
 	}
@@ -171,12 +173,12 @@ func (p *Planner) readOffers() ([]workflow.Offer, error) {
 }
 
 // Plan plans the workflow that arg names, under every offer.
-func (p *Planner) Plan(arg string) (*planreport.Plan, error) {
-	w, err := traces.Read(p.At, arg, p.Stdin, workflow.FillOptions{Fill: p.Fill, Allow: p.times != nil})
+func (p *Planner) Plan(arg string) (*Plan, error) {
+	w, err := Read(p.At, arg, p.Stdin, workflow.FillOptions{Fill: p.Fill, Allow: p.times != nil})
 	if err != nil {
 		return nil, mistake(err)
 	}
-	r := &planreport.Plan{
+	r := &Plan{
 		Options: p.opt, Offers: p.offers, Priced: p.Price != "" || p.Prices != "" || p.Sites != "",
 	}
 	if w.Filled > 0 {
@@ -204,7 +206,7 @@ func (p *Planner) Plan(arg string) (*planreport.Plan, error) {
 }
 
 // within returns an error if a plan is beyond the limits.
-func (p *Planner) within(r *planreport.Plan) error {
+func (p *Planner) within(r *Plan) error {
 	tasks, cores, sets := len(r.Workflow.Tasks), 0.0, 1
 	machines := [][]workflow.MachineGroup{r.Options.Sim.Machines}
 	for _, o := range r.Offers {
@@ -232,8 +234,8 @@ func (p *Planner) within(r *planreport.Plan) error {
 	return nil
 }
 
-// Refine makes a workflow that was read what is planned, with the run times of times-from, which
-// may be nil, and the jobs of clusters. The notes say what is odd about it.
+// Refine turns a workflow that was read into the workflow to plan, with the run times of times-from,
+// which may be nil, and the jobs of clusters. The notes list its oddities.
 func (o Options) Refine(w *workflow.Workflow, times *workflow.KindModel) (_ *workflow.Workflow, notes []string,
 	err error,
 ) {
@@ -254,8 +256,8 @@ func (o Options) Refine(w *workflow.Workflow, times *workflow.KindModel) (_ *wor
 	return w, notes, err
 }
 
-// calibrated predicts the recorded execution, and says what is assumed.
-func calibrated(r *planreport.Plan) error {
+// calibrated predicts the recorded execution, and notes the assumptions.
+func calibrated(r *Plan) error {
 	c := r.Options.Calibration
 	if c == nil {
 		if r.Options.Overhead == (workflow.Overhead{}) {
@@ -274,15 +276,15 @@ func calibrated(r *planreport.Plan) error {
 	return nil
 }
 
-// Runs returns what recorded executions say together: with ranges what each of them predicts,
-// else the mean of all. The option levels names one way to count levels.
-func (p *Planner) Runs(args []string, ranges bool) (*planreport.Runs, error) {
+// Runs combines recorded executions: with ranges into the range of their predictions, else into the mean
+// of all. The option levels names one way to count levels.
+func (p *Planner) Runs(args []string, ranges bool) (*Runs, error) {
 	if len(p.opt.Levelers) != 1 {
 		return nil, usagef("--levels %s: one way to count levels at a time", p.Levels)
 	}
-	r := &planreport.Runs{Method: p.opt.Levelers[0].Name}
+	r := &Runs{Method: p.opt.Levelers[0].Name}
 	var err error
-	if r.Runs, err = traces.Executions(p.At, args); err != nil {
+	if r.Runs, err = Executions(p.At, args); err != nil {
 		return nil, mistake(err)
 	}
 	if p.slots == nil {
@@ -297,7 +299,7 @@ func (p *Planner) Runs(args []string, ranges bool) (*planreport.Runs, error) {
 }
 
 // several predicts from each execution of r.
-func (p *Planner) several(r *planreport.Runs, ranges bool) (err error) {
+func (p *Planner) several(r *Runs, ranges bool) (err error) {
 	l := p.opt.Levelers[0].Leveler
 	if ranges {
 		model := workflow.ByLevels(l, p.opt.Overhead)

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/traces"
 )
 
 const fanned = "id,run_s,parents\na,10,\nb,20,a\nc,30,a\nd,5,b c\n"
@@ -15,7 +14,7 @@ func plain() Options { return Options{Levels: "tda", Samples: 1} }
 
 // What an option names is read at the place of the planner.
 func TestOptionsAtAPlace(t *testing.T) {
-	at := traces.Given{
+	at := Given{
 		"w.csv": []byte(fanned), "prices": []byte("small 0.01\nlarge 0.02\n"),
 		"sites.json": []byte(`[{"name":"here","speed":1},{"name":"there","speed":2}]`),
 	}
@@ -41,7 +40,7 @@ func TestOptionsAtAPlace(t *testing.T) {
 
 // Every mistake is of the class usage and says where.
 func TestMistakes(t *testing.T) {
-	at := traces.Given{"w.csv": []byte(fanned), "bad.csv": []byte("id,run_s\na,x\n")}
+	at := Given{"w.csv": []byte(fanned), "bad.csv": []byte("id,run_s\na,x\n")}
 	for want, edit := range map[string]func(*Options){
 		`--slots "0"`:           func(o *Options) { o.Slots = "0" },
 		"--levels":              func(o *Options) { o.Levels = "up" },
@@ -75,7 +74,7 @@ func TestMistakes(t *testing.T) {
 
 // Beyond its limits nothing is planned, and at them it is.
 func TestLimits(t *testing.T) {
-	at := traces.Given{"w.csv": []byte(fanned)}
+	at := Given{"w.csv": []byte(fanned)}
 	for _, c := range []struct {
 		limits Limits
 		edit   func(*Options)

@@ -26,10 +26,9 @@ func (m Mount) At(path string) (string, bool) {
 	return filepath.Join(m.Point, rest), true
 }
 
-// Mounts returns the mounts of a file in the format of /proc/PID/mountinfo, in its
-// order: a later one hides an earlier one of the same point. Lines that it does
-// not understand are skipped. An error is that of reading, or bufio.ErrTooLong
-// for a line of a MiB; the mounts before it are returned.
+// Mounts returns the mounts of a file in the format of /proc/PID/mountinfo, in its order: a later one
+// hides an earlier one of the same point. Lines that it does not understand are skipped. The error is a
+// read error, or bufio.ErrTooLong for a line of a MiB; the mounts before it are returned.
 func Mounts(r io.Reader) ([]Mount, error) {
 	var ms []Mount
 	in := bufio.NewScanner(r)
@@ -61,7 +60,7 @@ func parseMount(line string) (Mount, bool) {
 	return m, true
 }
 
-// unescape undoes the octal escapes \040 \011 \012 \134 of what would end a field.
+// unescape undoes the octal escapes \040 \011 \012 \134 of characters that would end a field.
 func unescape(s string) string {
 	if !strings.Contains(s, `\`) {
 		return s

@@ -1,5 +1,5 @@
-// Package proc reads what Linux says of the processes that this one sees, and of
-// the mounts that they see: the files in /proc/PID (proc(5)).
+// Package proc reads Linux's data about the processes that this one sees, and about the mounts that they
+// see: the files in /proc/PID (proc(5)).
 package proc
 
 import (
@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A Process is what /proc/PID/stat says of one.
+// A Process holds the fields of /proc/PID/stat.
 type Process struct {
 	PID, PPID, Group, Session int
 	State                     byte   // 'R', 'S', 'T', 'Z', ...
@@ -26,7 +26,7 @@ func (p Process) Dead() bool { return p.State == 'Z' || p.State == 'X' }
 // Tick is the unit of times in /proc, a constant of Linux's interface.
 const Tick = time.Second / 100
 
-// Of returns a process; ok is false if there is none of that number.
+// Of returns a process; ok is false if no process has that number.
 func Of(pid int) (p Process, ok bool) {
 	var buf [1024]byte
 	return Parse(buf[:read(pid, "stat", buf[:])])
@@ -151,8 +151,8 @@ func Environ(pid int, name string) (value string, ok bool) {
 	return "", false
 }
 
-// Namespace returns the number of our PID namespace, in which process numbers mean
-// what they do; 0 if it cannot be read.
+// Namespace returns the number of our PID namespace, in which process numbers are valid; 0 if it cannot
+// be read.
 func Namespace() uint64 {
 	var st syscall.Stat_t
 	if err := syscall.Stat("/proc/self/ns/pid", &st); err != nil {

@@ -83,7 +83,7 @@ func narrowTicks(s span, label func(float64) string) []tick {
 	return out
 }
 
-// What ticks of a time are at, coarse and fine, in seconds.
+// The steps of ticks of a time, coarse and fine, in seconds.
 var (
 	coarseTimes = []float64{1, 10, 60, 600, 3600, 6 * 3600, 86400, 10 * 86400, 100 * 86400}
 	middleTimes = []float64{

@@ -14,10 +14,10 @@ type Series struct {
 	// Low and High bound a band around the curve; nil for none.
 	Low, High []float64
 	Dots      bool // points without a line
-	Sign      Sign // what a point of Dots is drawn as in a picture
+	Sign      Sign // the mark of a point of Dots in a picture
 }
 
-// A Sign is what a point is drawn as.
+// A Sign is the mark of a point.
 type Sign uint8
 
 const (
@@ -87,10 +87,9 @@ func isFinite(x float64) bool { return math.Abs(x) <= 1e300 }
 // marks are the characters of the series of a [Curve], in turn.
 const marks = "•+x*o#"
 
-// Curve draws series into a grid of width by height characters, with the ranges
-// at the left and below, and a legend if there is more than one series. The
-// unit of the axes is that of [SI]. It is "" if no point is finite, and
-// panics if width or height is less than 2.
+// Curve draws series into a grid of width by height characters, with the ranges at the left and below,
+// and a legend if there is more than one series. The units of the axes are formatted by [SI]. It is ""
+// if no point is finite, and panics if width or height is less than 2.
 func Curve(series []Series, width, height int, xUnit, yUnit string) string {
 	if width < 2 || height < 2 {
 		panic(fmt.Sprintf("report: a curve of %d by %d", width, height))

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// leastWrap is how narrow a column may get whose cells are wrapped. Where there is no room
-// for two of them side by side, the second goes under the first.
+// leastWrap is the least width of a column whose cells are wrapped. Without room for two of them side by
+// side, the second goes under the first.
 const leastWrap = 20
 
 // Wrap names the columns whose cells may take several lines where the table has a Width.
@@ -17,15 +17,15 @@ func (t *Table) Wrap(titles ...string) {
 	}
 }
 
-// Spare names the columns that are left out where the table is wider than its Width, in that
-// order: the first is missed least. A line under the table says which are.
+// Spare names the columns that are left out if the table is wider than its Width, in that order: the
+// first is missed least. A line under the table names them.
 func (t *Table) Spare(titles ...string) {
 	for i, title := range titles {
 		t.column(title).spare = len(titles) - i
 	}
 }
 
-// column returns the column of a title. It panics if there is none.
+// column returns the column of a title. It panics without such a column.
 func (t *Table) column(title string) *Column {
 	return &t.Columns[slices.IndexFunc(t.Columns, func(c Column) bool { return c.Title == title })]
 }
@@ -38,7 +38,7 @@ type layout struct {
 	without []string     // the titles of the columns that are left out
 }
 
-// layOut fits the rows, of which the first is that of the titles, into the width of the table.
+// layOut fits the rows, of which the first has the titles, into the width of the table.
 func (t *Table) layOut(rows [][]string) layout {
 	keep := make([]int, len(t.Columns))
 	for i := range keep {
@@ -97,7 +97,8 @@ func (t *Table) widest(rows [][]string) []int {
 	return widths
 }
 
-// widths returns those of the columns with titles of one word a line, and the least that they may have.
+// widths returns the widths of the columns with titles of one word a line, and the least that they may
+// have.
 func (t *Table) widths(rows [][]string) (widths, least []int) {
 	widths = t.widest(rows[1:])
 	least = slices.Clone(widths)
@@ -123,8 +124,8 @@ func spanOf(keep, widths []int) int {
 	return n
 }
 
-// share gives the columns that are wrapped what the others leave of the width, each as much as the others or what it
-// needs. Where that is too little for one of them, all but the first go under it, which are returned.
+// share gives the wrapped columns the rest of the width, each as much as the others or as much as it
+// needs. If that is too little for one of them, all but the first go under it; these are returned.
 func (t *Table) share(keep, widths, least []int) (under []int) {
 	var wraps []int
 	room := t.Width - 2*(len(keep)-1)

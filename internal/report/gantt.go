@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// A Gantt is a drawing of who was busy with what and when: a row for each worker,
-// a bar for each piece of work, a colour for each kind.
+// A Gantt is a drawing of who was busy with which work and when: a row for each worker, a bar for each
+// piece of work, a colour for each kind.
 type Gantt struct {
 	Title string
-	Row   string // what a row is, "slot"
+	Row   string // the name of a row, "slot"
 	Rows  int
 	Span  float64              // length of the axis of time in seconds, from 0
 	Time  func(float64) string // text of the length of a bar
@@ -27,8 +27,8 @@ type GanttBar struct {
 }
 
 const (
-	// maxBars bounds the bars of a drawing: what is narrower than a pixel is not
-	// seen, and a browser must be able to open it.
+	// maxBars bounds the bars of a drawing: a bar narrower than a pixel is not seen, and a browser must be
+	// able to open it.
 	maxBars = 20000
 
 	ganttWidth = 900.0
@@ -42,8 +42,8 @@ const (
 	ganttLines  = 3    // of the legend, at most
 )
 
-// WriteSVG writes the drawing as one SVG document. Of more than 20,000 bars it
-// draws the longest.
+// WriteSVG writes the drawing as one SVG document. If there are more than 20,000 bars, it draws the
+// longest.
 func (g *Gantt) WriteSVG(w io.Writer) error {
 	row := ganttRow
 	if g.Rows > ganttTall {
@@ -112,8 +112,8 @@ func (g *Gantt) longest() []GanttBar {
 	return bars[:maxBars]
 }
 
-// legendOfKinds names the kinds that take longest with their share of the time, in
-// as many lines as the drawing has room for, and says how many it does not name.
+// legendOfKinds names the kinds that take longest with their share of the time, in as many lines as the
+// drawing has room for, and counts the rest.
 func (b *svg) legendOfKinds(kinds []ganttKind, y float64) {
 	all := 0.0
 	for _, k := range kinds {
@@ -132,7 +132,7 @@ func (b *svg) legendOfKinds(kinds []ganttKind, y float64) {
 		if at+width > ganttWidth && at > ganttLeft {
 			at, y, line = ganttLeft, y+ganttLegend, line+1
 		}
-		// The last line keeps room to say what is not named.
+		// The last line keeps room to count the rest.
 		if line > ganttLines || line == ganttLines && i < len(kinds)-1 && at+width > ganttWidth-180 {
 			b.text(at, y+9, "start", fmt.Sprintf("and %d more, %.0f %%", len(kinds)-i, 100*max(0, rest)))
 			return

@@ -8,7 +8,7 @@ import (
 
 // Lines is a report of labelled lines. The zero value is empty.
 type Lines struct {
-	// Width is that of the terminal, 0 for no limit: a longer text goes on under itself. It is set
+	// Width is the width of the terminal, 0 for no limit: a longer text goes on under itself. It is set
 	// before the first line. Lines for a shell are never broken, so that they can be copied.
 	Width   int
 	b       strings.Builder
@@ -36,8 +36,8 @@ type Entry struct {
 // the one before.
 func (l *Lines) Entries() []Entry { return l.entries }
 
-// Add appends a line: the label in a column of 11 characters, "" for what goes on with
-// the line above, and the text, as [Visible] shows it.
+// Add appends a line: the label in a column of 11 characters, "" to continue the line above, and the
+// text, as [Visible] shows it.
 func (l *Lines) Add(label, format string, args ...any) {
 	text := Visible(fmt.Sprintf(format, args...))
 	l.entries = append(l.entries, Entry{Label: label, Text: text})
@@ -82,8 +82,7 @@ func (l *Lines) Write(w io.Writer) error {
 	return err
 }
 
-// Metric returns a metric's value for people, in its unit: that of a time as [Seconds]
-// says, "" for a plain number.
+// Metric returns a metric's value for people, in its unit: a time by [Seconds], a plain number with "".
 func Metric(x float64, unit string) string {
 	switch unit {
 	case "s":
@@ -92,4 +91,45 @@ func Metric(x float64, unit string) string {
 		return Number(x, 4)
 	}
 	return SI(x, unit)
+}
+
+// Apart returns values of one metric as [Metric] does, with as many digits as it takes to show different values apart.
+func Apart(values []float64, unit string) []string {
+	texts := make([]string, len(values))
+	for i, x := range values {
+		texts[i] = Metric(x, unit)
+	}
+	scales := scalesOf(unit)
+	if unit == "s" {
+		scales = times[:4] // a time in two parts has no more digits
+	}
+	for n := digits + 1; n <= 9 && alike(values, texts); n++ {
+		for i, x := range values {
+			u := unitFor(x, scales)
+			texts[i] = strings.TrimSpace(Number(x/u.size, n) + " " + u.name)
+		}
+	}
+	return texts
+}
+
+// alike reports whether two different values have the same text.
+func alike(values []float64, texts []string) bool {
+	of := map[string]float64{}
+	for i, text := range texts {
+		if x, seen := of[text]; seen && x != values[i] {
+			return true
+		}
+		of[text] = values[i]
+	}
+	return false
+}
+
+// Beside returns a value beside its limit: "50.9 MB of 48 MB", "24.1, at least 30" of a lower limit. It has as many
+// digits as it takes to show the two apart.
+func Beside(value, limit float64, unit string, lower bool) string {
+	texts := Apart([]float64{value, limit}, unit)
+	if lower {
+		return texts[0] + ", at least " + texts[1]
+	}
+	return texts[0] + " of " + texts[1]
 }

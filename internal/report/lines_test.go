@@ -51,6 +51,46 @@ func TestMetric(t *testing.T) {
 	}
 }
 
+// A value and its limit have as many digits as show them apart.
+func TestBeside(t *testing.T) {
+	for _, c := range []struct {
+		value, limit float64
+		unit         string
+		lower        bool
+		want         string
+	}{
+		{50.9e6, 48e6, "B", false, "50.9 MB of 48 MB"},
+		{48.0021e6, 48e6, "B", false, "48.002 MB of 48 MB"},
+		{48e6, 48e6, "B", false, "48 MB of 48 MB"},
+		{24.5, 30, "", true, "24.5, at least 30"},
+		{30.000001, 30, "", false, "30.000001 of 30"},
+		{61.2, 61, "s", false, "61.2 s of 61 s"},
+	} {
+		if got := Beside(c.value, c.limit, c.unit, c.lower); got != c.want {
+			t.Errorf("%v beside %v %s: %q, want %q", c.value, c.limit, c.unit, got, c.want)
+		}
+	}
+}
+
+// Different values have different texts, with as few more digits as that takes.
+func TestApart(t *testing.T) {
+	for _, c := range []struct {
+		values []float64
+		unit   string
+		want   string
+	}{
+		{[]float64{2.94, 3.47, 3.47}, "s", "2.94 s; 3.47 s; 3.47 s"},
+		{[]float64{2491000, 2494000}, "B", "2.491 MB; 2.494 MB"},
+		{[]float64{2.4444, 2.4441, 7}, "", "2.4444; 2.4441; 7"},
+		{[]float64{1, 1 + 1e-12}, "s", "1 s; 1 s"},
+		{nil, "s", ""},
+	} {
+		if got := strings.Join(Apart(c.values, c.unit), "; "); got != c.want {
+			t.Errorf("%v %s: %q, want %q", c.values, c.unit, got, c.want)
+		}
+	}
+}
+
 // An error of the writer ends the blocks, also between two of them.
 func TestWriteBlocksFails(t *testing.T) {
 	table := func(rows []string) *Table {

@@ -92,6 +92,9 @@ func Seconds(s float64) string {
 	return text
 }
 
+// ManyTimes is the ratio of two values above which their difference is shown as a factor: "25 times", not "2400 %".
+const ManyTimes = 3
+
 // Count returns "1 study" or "3 studies".
 func Count(n int, one, many string) string {
 	if n == 1 {
@@ -103,9 +106,8 @@ func Count(n int, one, many string) string {
 // Duration is [Seconds] of d.
 func Duration(d time.Duration) string { return Seconds(d.Seconds()) }
 
-// SI returns x with a unit and the prefix that brings it between 1 and 1000:
-// "1.23 MB", "45 mJ", "0 W". The unit "s" is that of [Seconds], and a unit of ""
-// gives a plain [Number].
+// SI returns x with a unit and the prefix that brings it between 1 and 1000: "1.23 MB", "45 mJ", "0 W".
+// The unit "s" is formatted by [Seconds], and a unit of "" gives a plain [Number].
 func SI(x float64, unit string) string {
 	switch {
 	case unit == "s":

@@ -1,7 +1,7 @@
 package report
 
-// A Palette paints text for a terminal; the zero Palette leaves it plain.
-// Whether a terminal wants colours is for its owner to say: see term.Color.
+// A Palette paints text for a terminal; the zero Palette leaves it plain. The owner of a terminal
+// decides whether it has colours: see term.Color.
 type Palette struct{ Color bool }
 
 func (p Palette) paint(code, s string) string {
@@ -14,7 +14,7 @@ func (p Palette) paint(code, s string) string {
 // Bold is for headings.
 func (p Palette) Bold(s string) string { return p.paint("1", s) }
 
-// Good is for what got better.
+// Good paints an improvement.
 func (p Palette) Good(s string) string { return p.paint("32", s) }
 
 // Note is for warnings.

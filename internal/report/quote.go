@@ -6,11 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// ShellQuote returns an argv as one line for a POSIX shell that runs exactly it:
-// what needs no quotes is left bare, the rest is in single quotes, in which only the
-// single quote itself is special. Newlines stay as they are. What [Visible] would not
-// show as itself is written by printf, "$(printf '\033')", so that the line
-// can be shown on a terminal. An argv cannot hold NUL; one that does is quoted without it.
+// ShellQuote returns an argv as one line for a POSIX shell that runs exactly it: text that needs no
+// quotes is left bare, the rest is in single quotes, in which only the single quote itself is special.
+// Newlines stay as they are. Characters that [Visible] would escape are written by printf, "$(printf
+// '\033')", so that the line can be shown on a terminal. An argv cannot hold NUL; one that does is
+// quoted without it.
 func ShellQuote(argv []string) string {
 	var b strings.Builder
 	for i, arg := range argv {
@@ -71,8 +71,8 @@ func stretch(word string, hide bool) int {
 	return len(word)
 }
 
-// unshown reports whether a rune of so many bytes is written by printf. A line feed is not:
-// a shell drops it at the end of what a command prints.
+// unshown reports whether a rune of size bytes is written by printf. A line feed is not: a shell drops
+// it at the end of the output of a command.
 func unshown(r rune, size int) bool {
 	return r != '\n' && hidden(r) || r == utf8.RuneError && size == 1
 }

@@ -40,8 +40,8 @@ type BarChart struct {
 	Width         int // in pixels; 0 means 640
 }
 
-// colours are those of Okabe & Ito 2008, which colour-blind people can tell
-// apart; the black is left to the axes.
+// colours are the colours of Okabe & Ito 2008, which colour-blind people can distinguish; the black is
+// left to the axes.
 var colours = [...]string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"}
 
 // An svg collects the elements of a picture.
@@ -242,7 +242,7 @@ func (b *svg) series(s Series, k int, px, py func(float64) float64) {
 	}
 }
 
-// dashes returns what tells the lines of a chart apart that have one colour.
+// dashes returns the pattern that distinguishes the lines of a chart that have one colour.
 func dashes(k int) string {
 	if k /= len(colours); k > 0 {
 		return fmt.Sprintf(` stroke-dasharray="%d 3"`, 9/k)

@@ -20,15 +20,15 @@ type Column struct {
 type Table struct {
 	Columns []Column
 	Palette Palette // of the titles
-	// Width is that of the terminal, 0 for no limit. A table that is wider has titles of several
-	// lines, then lacks columns (see Spare), and wraps cells (see Wrap). Cells of other columns
-	// are whole whatever it is.
+	// Width is the width of the terminal, 0 for no limit. A table that is wider has titles of several
+	// lines, then lacks columns (see Spare), and wraps cells (see Wrap). Cells of other columns are never
+	// cut.
 	Width int
 	rows  [][]string
 }
 
-// NewTable returns an empty table. A title that starts with ">" is that of a
-// column aligned to the right, without the sign.
+// NewTable returns an empty table. A title that starts with ">" belongs to a column aligned to the
+// right, without the sign.
 func NewTable(palette Palette, titles ...string) *Table {
 	t := &Table{Palette: palette}
 	for _, title := range titles {

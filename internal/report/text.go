@@ -3,16 +3,23 @@ package report
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 )
 
-// Visible returns s with everything that a terminal would not show as itself as an escape:
-// control characters, those that change the direction of text, and bytes that are not
-// UTF-8, such as \n, \x1b or \u202e. Every writer of text passes what it was given through
-// it, so that a name or a value can neither move a cursor nor begin a line.
+// Visible returns s with everything that a terminal would not show as itself as an escape: control
+// characters, characters that change the direction of text, and bytes that are not UTF-8, such as \n,
+// \x1b or \u202e. Every writer of text passes foreign text through it, so that a name or a value can
+// neither move a cursor nor begin a line.
 func Visible(s string) string { return visible(s, hidden) }
+
+// Warning writes a warning as one line.
+func Warning(w io.Writer, text string) error {
+	_, err := fmt.Fprintf(w, "warning: %s\n", Visible(text))
+	return err
+}
 
 // VisibleLines is [Visible] for text of several lines: line feeds and tabs stay.
 func VisibleLines(s string) string {
@@ -42,7 +49,7 @@ func visible(s string, hide func(rune) bool) string {
 	return b.String()
 }
 
-// hidden reports whether a terminal obeys r, or shows what follows in another order.
+// hidden reports whether a terminal obeys r, or shows the text after it in another order.
 func hidden(r rune) bool {
 	switch {
 	case r < 0x20, r >= 0x7f && r < 0xa0: // C0, DEL and C1
@@ -53,9 +60,9 @@ func hidden(r rune) bool {
 	return r == 0x61c || r == 0x200e || r == 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 }
 
-// SheetCell returns a text for a cell of a CSV file that people open in a spreadsheet: what
-// begins as a formula does has an apostrophe before it, unless it is a number, and control
-// characters are as [Visible] shows them.
+// SheetCell returns a text for a cell of a CSV file that people open in a spreadsheet: text that begins
+// like a formula has an apostrophe before it, unless it is a number, and control characters are as
+// [Visible] shows them.
 func SheetCell(s string) string {
 	_, err := strconv.ParseFloat(s, 64)
 	formula := s != "" && strings.IndexByte("=+-@\t\r", s[0]) >= 0 && err != nil
@@ -66,8 +73,8 @@ func SheetCell(s string) string {
 	return s
 }
 
-// VisibleJSON returns a JSON text with what [Visible] would escape, as JSON does it. The
-// text means the same: outside of its strings only line feeds and tabs of this kind can stand.
+// VisibleJSON returns a JSON text with the characters that [Visible] escapes in JSON escapes. The text
+// means the same: outside of its strings only line feeds and tabs of this kind can stand.
 func VisibleJSON(text []byte) []byte {
 	if bytes.IndexFunc(text, func(r rune) bool { return r >= 0x7f && hidden(r) }) < 0 {
 		return text

@@ -7,11 +7,11 @@ import (
 	"github.com/assay-run/assay/spec"
 )
 
-// shownBeside is how many runes of each thing beside a command are shown.
+// shownBeside is how many runes of each additional command or file are shown.
 const shownBeside = 60
 
-// besideOf lists in one line the commands and files beside the command of a study, with the placeholders as they are
-// written: "service redis-server --port 7401, prepare ./load"; "" if there are none.
+// besideOf lists in one line the commands and files that a study has besides its command, with the placeholders as
+// written: "service redis-server --port 7401, prepare ./load"; "" without any.
 func besideOf(s *spec.Study) string {
 	var parts []string
 	for _, b := range s.Beside() {

@@ -8,12 +8,12 @@ import (
 	"slices"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/costmodel"
+	"github.com/assay-run/assay/internal/costmodel"
 	"github.com/assay-run/assay/internal/report"
-	"github.com/assay-run/assay/stats"
+	"github.com/assay-run/assay/internal/stats"
 )
 
-// A Compared is what `assay predict --against --json` prints. Its JSON is a contract.
+// A Compared is the output of `assay predict --against --json`. Its JSON is a contract.
 type Compared struct {
 	Study   string        `json:"study"`
 	MAPE    float64       `json:"mape_percent"`
@@ -22,7 +22,7 @@ type Compared struct {
 	Runs    []ComparedRun `json:"runs"`
 }
 
-// A ComparedRun is one measured run beside its prediction.
+// A ComparedRun is one measured run with its prediction.
 type ComparedRun struct {
 	Trial    int64             `json:"trial"`
 	At       map[string]string `json:"at"`
@@ -33,13 +33,12 @@ type ComparedRun struct {
 	text     string
 }
 
-// Against compares a model with the runs of a study that came to their end on assignments
-// that the model was not fitted to: the external test set of Shivam, Babu and Chase
-// (2006, §4.1). It returns an error of the class usage if there is no such run, or if
-// the model cannot predict one.
+// Against compares a model with the completed runs of a study on assignments that the model was not fitted to: the
+// external test set of Shivam, Babu and Chase (2006, §4.1). It returns an error of class usage if no such run exists,
+// or if the model cannot predict one.
 //
-// With a machine, which the study ran on in place of that of the model's runs, every run is
-// such a one.
+// With a machine, on which the study ran in place of the machine of the model's runs, every run belongs to the test
+// set.
 func (r *Record) Against(ctx context.Context, m *costmodel.Model, on costmodel.Machine) (*Compared, error) {
 	var trained []map[string]string
 	for _, run := range m.Runs() {
@@ -94,7 +93,7 @@ func assignment(params []assay.Param, c assay.Config) map[string]string {
 	return m
 }
 
-// Write writes the comparison for people.
+// Write prints the comparison.
 func (o *Compared) Write(w io.Writer, p report.Palette) error {
 	t := report.NewTable(p, ">trial", "at", ">measured", ">predicted", ">error %")
 	for _, c := range o.Runs {

@@ -2,28 +2,29 @@ package result
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/report"
-	"github.com/assay-run/assay/stats"
+	"github.com/assay-run/assay/internal/stats"
 )
 
-// A Contrast is studies side by side: what they came to, where their best configurations differ,
-// and by how much. Its JSON is a contract.
+// A Contrast has studies side by side: their results, and the differences between their best configurations. Its JSON
+// is a contract.
 type Contrast struct {
 	Alike   bool      `json:"alike"` // they have one objective, so that their values are on one scale
 	Studies []Side    `json:"studies"`
 	Params  []Setting `json:"parameters"`
-	Versus  []Versus  `json:"differences"` // of each study from the first, where they have one objective
+	Versus  []Versus  `json:"differences"` // of each study from the first, if they have one objective
 }
 
 // A Side is one of the studies.
 type Side struct {
 	Study     string    `json:"study"`
 	Objective Objective `json:"objective"`
-	Best      int64     `json:"best_trial"` // 0 if there is none
+	Best      int64     `json:"best_trial"` // 0 without a best
 	Value     *float64  `json:"best"`       // of the metric: the median of the runs of the best configuration
 	Runs      int       `json:"best_runs"`  // of the best configuration
 	Config    string    `json:"config"`     // the best one as text
@@ -34,16 +35,15 @@ type Side struct {
 	Lost      float64   `json:"lost_s"`
 }
 
-// A Setting is one parameter at the best configuration of each study, "" where a study has no
-// such parameter or no best one.
+// A Setting is one parameter at the best configuration of each study, "" for a study without such a parameter or
+// without a best configuration.
 type Setting struct {
 	Name    string   `json:"name"`
 	Values  []string `json:"values"` // one for each study
 	Differs bool     `json:"differs"`
 }
 
-// A Versus compares the best configurations of two studies of one objective, by the runs of them that
-// were made at the ends of the studies.
+// A Versus compares the best configurations of two studies of one objective, by their runs at the ends of the studies.
 type Versus struct {
 	A       string      `json:"a"`
 	B       string      `json:"b"`
@@ -51,7 +51,7 @@ type Versus struct {
 	CI95    [2]*float64 `json:"ci95"`    // null on a side without a bound
 	Verdict string      `json:"verdict"` // empty if nothing was compared
 	Runs    [2]int      `json:"runs"`
-	Text    string      `json:"text"` // the same for people
+	Text    string      `json:"text"` // the same as text
 }
 
 // leastVersus is how many runs of each best configuration are compared at least.
@@ -59,6 +59,9 @@ const leastVersus = 3
 
 // NewVersus compares the best configurations of two studies with one objective.
 func NewVersus(a, b *Whole) Versus {
+	if a.Simulated && b.Simulated && a.Best > 0 && b.Best > 0 {
+		return newExact(a, b)
+	}
 	x, y := a.atEnd(), b.atEnd()
 	v := Versus{A: a.Study, B: b.Study, Runs: [2]int{len(x), len(y)}}
 	if len(x) < leastVersus || len(y) < leastVersus {
@@ -85,6 +88,24 @@ func NewVersus(a, b *Whole) Versus {
 	return v
 }
 
+// newExact compares the best of two studies of recorded values, which have no noise.
+func newExact(a, b *Whole) Versus {
+	v := Versus{A: a.Study, B: b.Study, Runs: [2]int{1, 1}, Verdict: stats.Undecided.String()}
+	v.Change = assay.Finite(float64(b.Value-a.Value) / math.Abs(float64(a.Value)))
+	switch {
+	case b.Value == a.Value || v.Change == nil:
+		v.Text = "the same value, " + report.Metric(float64(b.Value), b.Objective.Unit) + " on record"
+		return v
+	case b.Value < a.Value:
+		v.Verdict = stats.Less.String()
+	default:
+		v.Verdict = stats.More.String()
+	}
+	v.Text = fmt.Sprintf("%s than %s, by the recorded values, which have no noise",
+		changeText(b.Objective.Unit, *v.Change, 3), a.Study)
+	return v
+}
+
 // atEnd returns the values of the best configuration in the runs at the end.
 func (w *Whole) atEnd() (x []float64) {
 	for _, a := range w.Again {
@@ -95,8 +116,8 @@ func (w *Whole) atEnd() (x []float64) {
 	return x
 }
 
-// best returns the texts of the values of the best configuration by the names of the parameters
-// that are in force, nil if there is none.
+// best returns the texts of the active values of the best configuration, by the names of the parameters. It returns nil
+// without a best.
 func (w *Whole) best() map[string]string {
 	if w.Line(w.Best).ID == 0 {
 		return nil

@@ -13,10 +13,9 @@ import (
 	"github.com/assay-run/assay/internal/report"
 )
 
-// WriteCSV writes a header and a row for each trial that has ended: id, state,
-// the parameters, the metrics in lexical order, reason, started and ended. A metric
-// with the name of a parameter is called metric.NAME. Cells are as [report.SheetCell]
-// has them.
+// WriteCSV writes a header and a row for each trial that has ended: id, state, the parameters, the metrics in lexical
+// order, reason, started and ended. A metric with the name of a parameter is called metric.NAME. Cells are formatted by
+// [report.SheetCell].
 func (r *Record) WriteCSV(ctx context.Context, w io.Writer) error {
 	seen := map[string]bool{}
 	for t, err := range r.Trials(ctx) {
@@ -64,7 +63,7 @@ func (r *Record) WriteCSV(ctx context.Context, w io.Writer) error {
 	return out.Error()
 }
 
-// A sheet is a CSV file for people's spreadsheets.
+// A sheet is a CSV file for spreadsheets.
 type sheet struct{ *csv.Writer }
 
 // Write writes a row, which it changes.

@@ -7,15 +7,15 @@ import (
 	"github.com/assay-run/assay/study"
 )
 
-// A Follower makes of the events of a study, which somebody else runs, what a [Live] is
-// notified of. Its zero value is ready to use.
+// A Follower converts the events of a study that another process runs to the progress that a [Live] needs. Its zero
+// value is ready to use.
 type Follower struct {
 	p     study.Progress
 	ended map[int64]bool
 }
 
-// Add takes the next event and returns how far the study has come. What it returns is good
-// until the next call, but for its trials.
+// Add takes the next event and returns the progress of the study. The progress, except its trials, is valid until the
+// next call.
 func (f *Follower) Add(e assay.Event) study.Progress {
 	if f.ended == nil {
 		f.ended = map[int64]bool{}

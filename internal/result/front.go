@@ -10,11 +10,11 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/report"
-	"github.com/assay-run/assay/stats"
+	"github.com/assay-run/assay/internal/stats"
 	"github.com/assay-run/assay/study"
 )
 
-// A FrontTrial is a trial that no other one beats in all objectives. Its JSON is a contract.
+// A FrontTrial is a trial that no other trial beats in all objectives. Its JSON is a contract.
 type FrontTrial struct {
 	Trial   int64              `json:"trial"`
 	Config  map[string]any     `json:"config"`
@@ -26,13 +26,13 @@ type FrontTrial struct {
 	trial assay.Trial
 }
 
-// A Front is what a study with several objectives came to. Its JSON is a contract.
+// A Front is the result of a study with several objectives. Its JSON is a contract.
 type Front struct {
 	Study      string       `json:"study"`
 	Objectives []Objective  `json:"objectives"`
 	Front      []FrontTrial `json:"front"`
-	// Balanced is the trial of the front that is nearest to the best of each objective, by the weights if there
-	// are any; 0 if the front is empty. See study.Balanced.
+	// Balanced is the trial of the front that is nearest to the best of each objective, by the weights if given; 0 if the
+	// front is empty. See study.Balanced.
 	Balanced int64              `json:"balanced"`
 	Weights  map[string]float64 `json:"weights,omitempty"`
 	// Hypervolume is the share of the box between Ideal and Reference that the front dominates; 0 if that has
@@ -45,7 +45,7 @@ type Front struct {
 	goal assay.Goal
 }
 
-// A FrontPoint is a step of the hypervolume: what it came to when a trial had ended.
+// A FrontPoint is a step of the hypervolume: its value after a trial had ended.
 type FrontPoint struct {
 	Trial       int64   `json:"trial"`
 	Spent       float64 `json:"spent_s"`
@@ -77,9 +77,8 @@ func newFrontTrials(values func(assay.Config) map[string]any, goal assay.Goal, f
 	return all
 }
 
-// Front returns the front of the study. weights say how much each objective counts for the balanced trial; an
-// objective that has none counts as 1. A study with one objective, or a weight of what is none, is an error of
-// the class usage.
+// Front returns the front of the study. weights are the weights of the objectives for the balanced trial; the default
+// weight is 1. A study with one objective, or a weight of an unknown objective, is an error of class usage.
 func (r *Record) Front(ctx context.Context, weights map[string]float64) (*Front, error) {
 	if !r.Goal.Several() {
 		return nil, assay.WithHint(assay.Errorf(assay.ClassUsage,
@@ -103,7 +102,7 @@ func (r *Record) Front(ctx context.Context, weights map[string]float64) (*Front,
 	return f, f.weigh(came, weights)
 }
 
-// NewFront returns the front of what a study came to, without the times of its curve.
+// NewFront returns the front of a study's result, without the times of its curve.
 func NewFront(name string, values func(assay.Config) map[string]any, goal assay.Goal, came study.Result) *Front {
 	f := &Front{
 		Study: name, Objectives: NewObjectives(goal), Front: newFrontTrials(values, goal, came.Front), Curve: []FrontPoint{},
@@ -193,7 +192,22 @@ func (f *Front) weigh(came study.Result, weights map[string]float64) error {
 	return nil
 }
 
-// Write writes the front for people.
+// Texts returns the values of the objectives of each trial, with enough digits to tell the trials apart.
+func (f *Front) Texts() [][]string {
+	texts := make([][]string, len(f.Front))
+	for _, o := range f.Objectives {
+		values := make([]float64, len(f.Front))
+		for k, m := range f.Front {
+			values[k] = m.Values[o.Metric]
+		}
+		for k, text := range report.Apart(values, o.Unit) {
+			texts[k] = append(texts[k], text)
+		}
+	}
+	return texts
+}
+
+// Write prints the front.
 func (f *Front) Write(w io.Writer, width int, p report.Palette, params Params) error {
 	if len(f.Front) == 0 {
 		_, err := fmt.Fprintln(w, "no front yet: no trial ran to its end within the limits")
@@ -206,15 +220,14 @@ func (f *Front) Write(w io.Writer, width int, p report.Palette, params Params) e
 	t := report.NewTable(p, append(columns, ">runs", "configuration")...)
 	t.Width = width
 	t.Wrap("configuration")
-	for _, m := range f.Front {
+	texts := f.Texts()
+	for k, m := range f.Front {
 		mark := ""
 		if m.Trial == f.Balanced {
 			mark = "*"
 		}
 		row := []string{mark, fmt.Sprint(m.Trial)}
-		for _, o := range f.Objectives {
-			row = append(row, report.Metric(m.Values[o.Metric], o.Unit))
-		}
+		row = append(row, texts[k]...)
 		t.Add(append(row, fmt.Sprint(m.Runs), params.Text(m.trial.Config))...)
 	}
 	if err := t.Write(w); err != nil {
@@ -243,11 +256,11 @@ func (f *Front) heights() (all []float64) {
 	return all
 }
 
-// valuesText returns what a point comes to: "1.2 s elapsed, 30 J energy".
-func valuesText(goal assay.Goal, values []float64) string {
+// pointText joins the values of a point: "elapsed 1.2 s, energy 30 J".
+func pointText(objectives []Objective, texts []string) string {
 	var parts []string
-	for i, o := range goal.Objectives() {
-		parts = append(parts, o.Metric+" "+report.Metric(o.Show(values[i]), o.Unit))
+	for i, o := range objectives {
+		parts = append(parts, o.Metric+" "+texts[i])
 	}
 	return strings.Join(parts, ", ")
 }
@@ -260,7 +273,7 @@ func andText(words []string) string {
 	return strings.Join(words, "")
 }
 
-// frontLines tells of a front, and what its balanced trial is.
+// frontLines describes a front and its balanced trial.
 func (o *Story) frontLines(l *report.Lines) {
 	var names []string
 	for _, x := range o.Goal.Objectives() {
@@ -269,16 +282,18 @@ func (o *Story) frontLines(l *report.Lines) {
 	l.Add("front", "%s of %d trials, beaten by none in %s", plural(len(o.Result.Front), "one", "%d"),
 		o.Trials.Total, andText(names))
 	const most = 12
+	f := NewFront(o.Study, o.Space.Values, o.Goal, o.Result)
+	texts := f.Texts()
 	for k, m := range o.Result.Front {
 		if k == most {
 			l.Add("", "and %d more: assay study front %s", len(o.Result.Front)-most, report.ShellQuote([]string{o.Study}))
 			break
 		}
-		l.Add("", "%s (trial %d%s): %s", valuesText(o.Goal, m.Values), m.ID, medianText(m.Runs), o.Space.Text(m.Config))
+		l.Add("", "%s (trial %d%s): %s", pointText(f.Objectives, texts[k]), m.ID, medianText(m.Runs), o.Space.Text(m.Config))
 	}
 	l.Add("balanced", "%s (trial %d)", o.Space.Text(o.Result.Best.Config), o.Result.Best.ID)
-	if passed := passedOver(o.Goal, o.unit, o.Result); len(passed) > 0 {
-		l.Add("passed over", "%s", (&Answer{Passed: passed}).passedText())
+	if passed := passedOver(o.Goal, o.Result); len(passed) > 0 {
+		l.Add("passed over", "%s", passedText(passed))
 	}
 }
 

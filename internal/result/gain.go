@@ -23,7 +23,7 @@ type Gain struct {
 	Runs    int         `json:"runs"`    // pairs: runs of each
 	Verdict string      `json:"verdict"` // "less", "more" or "~"
 	Shown   bool        `json:"shown"`   // the best is shown to be better
-	Text    string      `json:"text"`    // in words, as in [Answer]
+	Text    string      `json:"text"`    // in words, as in [view.Answer]
 }
 
 // NewGain compares the repeated runs of a study. It returns nil if the repeated runs compare nothing.
@@ -48,8 +48,8 @@ func NewGain(goal assay.Goal, r study.Result) *Gain {
 	return g
 }
 
-// least returns the lower bound of the gain, as a share of the value of the first; 0 if no gain is shown. lower is
-// whether less is better.
+// least returns the lower bound of the gain, as a share of the value of the first; 0 if no gain is shown. lower is true
+// if less is better.
 func (g *Gain) least(lower bool) float64 {
 	bound := g.CI95[0]
 	if lower {
@@ -97,9 +97,6 @@ func (g *Gain) words(goal assay.Goal) string {
 	return text
 }
 
-// manyTimes is the ratio above which a change is a factor: "25 times faster".
-const manyTimes = 3
-
 // factor returns how many times as much the greater of two values is whose relative difference is change.
 func factor(change float64) float64 { return max(1+change, 1/(1+change)) }
 
@@ -120,15 +117,15 @@ func changeText(unit string, change float64, digits int) string {
 	if change == 0 {
 		return "0 %"
 	}
-	if change > -1 && factor(change) > manyTimes {
+	if change > -1 && factor(change) > report.ManyTimes {
 		return sizeText(change, change, digits) + " times " + word
 	}
 	return sizeText(change, change, digits) + " % " + word
 }
 
-// sizeText returns how large a change is, in the form and with the decimals of another one that has a number of digits.
+// sizeText formats the size of a change, in the form and with the decimals of another change that has digits digits.
 func sizeText(form, change float64, digits int) string {
-	if form > -1 && change > -1 && factor(form) > manyTimes {
+	if form > -1 && change > -1 && factor(form) > report.ManyTimes {
 		return report.Number(factor(change), 2)
 	}
 	places := 2

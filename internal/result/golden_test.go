@@ -92,7 +92,7 @@ func TestGolden(t *testing.T) {
 			t.Fatal(err)
 		}
 		golden("csv", csv.String())
-		listed, err := r.Listed(t.Context())
+		listed, err := r.Study(t.Context())
 		indented("ls.json", listed, err)
 		shown, err := r.Shown(t.Context())
 		indented("show.json", shown, err)

@@ -9,29 +9,30 @@ import (
 	"strings"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/costmodel"
+	"github.com/assay-run/assay/internal/costmodel"
 	"github.com/assay-run/assay/internal/report"
 )
 
-// A Learned is what `assay learn` prints. Its JSON is a contract.
+// A Learned is the output of `assay learn`. Its JSON is a contract.
 type Learned struct {
 	Study       string     `json:"study"`
 	Model       string     `json:"model"`
 	Runs        int        `json:"runs"`
 	Failed      int        `json:"failed"`
-	Error       *float64   `json:"error_percent"`          // in leave-one-out cross-validation; null for one run
-	Elsewhere   *float64   `json:"expected_error_percent"` // on assignments that were not run; likewise
+	Error       *float64   `json:"error_percent"`            // in leave-one-out cross-validation; null for one run
+	Elsewhere   *float64   `json:"expected_error_percent"`   // on assignments that were not run; likewise
+	Target      float64    `json:"target_percent,omitempty"` // the mean error that is good enough; 0 if any is
 	Spent       float64    `json:"spent_s"`
 	EndedBy     string     `json:"ended_by"`
 	Limits      []Limiting `json:"limits,omitempty"`
 	NoIO        int        `json:"runs_without_data_flow,omitempty"`
-	Verified    int        `json:"runs_verified,omitempty"` // of which it was seen whether the asked levels were in force
+	Verified    int        `json:"runs_verified,omitempty"` // runs checked for the requested levels
 	Off         int        `json:"runs_levels_off,omitempty"`
 	Assignments assay.Size `json:"-"`
 	different   int        // assignments that were run
 }
 
-// SetModel sets what the learned model says: its runs, its error and its limits.
+// SetModel sets the results of the learned model: its runs, its error and its limits.
 func (o *Learned) SetModel(m *costmodel.Model) {
 	o.Runs, o.Failed, o.Error, o.Limits = len(m.Runs()), len(m.Failed()), assay.Finite(m.Error()), limits(m)
 	o.NoIO, o.Elsewhere = withoutIO(m), assay.Finite(m.Elsewhere())
@@ -42,14 +43,14 @@ func (o *Learned) SetModel(m *costmodel.Model) {
 	o.different = len(different)
 }
 
-// A Limiting says what the program waits for on one of the assignments that were run.
+// A Limiting is the resource that limits the program on one of the assignments of the runs.
 type Limiting struct {
 	At    map[string]any     `json:"at"`
 	Parts map[string]float64 `json:"parts_s"`
 	text  string
 }
 
-// textsOf returns the lines of limits for people.
+// textsOf returns the lines of limits as text.
 func textsOf(limits []Limiting) []string {
 	var texts []string
 	for _, at := range limits {
@@ -58,8 +59,7 @@ func textsOf(limits []Limiting) []string {
 	return texts
 }
 
-// limits returns what limits the program on the runs with the least and the
-// longest time.
+// limits returns the resource that limits the program on the runs with the least and the longest time.
 func limits(m *costmodel.Model) []Limiting {
 	runs := slices.SortedStableFunc(slices.Values(m.Runs()), func(a, b costmodel.Run) int {
 		return cmp.Compare(a.Seconds, b.Seconds)
@@ -97,7 +97,7 @@ func shares(parts []part) string {
 	return strings.Join(texts, ", ")
 }
 
-// Write writes the result for people, with the error curve of the learner.
+// Write prints the result, with the error curve of the learner.
 func (o *Learned) Write(w io.Writer, learner *costmodel.ActiveLearner) error {
 	var l report.Lines
 	l.Add("model", "%s", o.Model)
@@ -110,15 +110,18 @@ func (o *Learned) Write(w io.Writer, learner *costmodel.ActiveLearner) error {
 	}
 	l.Add("runs", "%s", runs)
 	if o.Error != nil && o.Elsewhere != nil {
-		l.Add("error", "%.1f %% on the average expected on what was not run; %.1f %% in leave-one-out",
+		l.Add("error", "%.1f %% expected on average for untried assignments; %.1f %% in leave-one-out",
 			*o.Elsewhere, *o.Error)
+	}
+	if o.Target > 0 && o.EndedBy != "error" {
+		l.Add("goal", "an error of %s %% was not reached", report.Number(o.Target, 3))
 	}
 	l.AddList("limited by", textsOf(o.Limits))
 	noDataFlow(&l, o.NoIO, o.Runs)
 	if o.Verified > 0 {
 		text := fmt.Sprintf("in force as asked in %d of %d runs", o.Verified-o.Off, o.Verified)
 		if o.Off > 0 {
-			text += "; of the others, the trials say what was seen (levels_off, rtt_seen, cpu_seen)"
+			text += "; the trials of the others have the observed levels (levels_off, rtt_seen, cpu_seen)"
 		}
 		l.Add("levels", "%s", text)
 	}
@@ -129,11 +132,11 @@ func (o *Learned) Write(w io.Writer, learner *costmodel.ActiveLearner) error {
 	return l.Write(w)
 }
 
-// learnEndings are the endings that say something else of a cost model.
+// learnEndings are the reasons for the end of a study that are worded differently for a cost model.
 var learnEndings = map[string]string{
 	"error":  "the error, which is small enough",
 	"search": "the search, which has run every assignment that it wants",
-	"record": "what is on record",
+	"record": "the end of the record",
 }
 
 // addErrorCurve draws the estimated error against the time that runs took.
@@ -156,8 +159,8 @@ func errorCurve(l *costmodel.ActiveLearner) report.Series {
 	return c
 }
 
-// A StudyModel is the cost model of a study on record: what `assay predict --json` prints of it, and
-// how the error came down while it was learned.
+// A StudyModel is the cost model of a study on record: the output of `assay predict --json`, and the course of the
+// error while it was learned.
 type StudyModel struct {
 	Study string `json:"study"`
 	Model
@@ -165,13 +168,13 @@ type StudyModel struct {
 	Curve      []ErrorStep `json:"error_curve"`
 }
 
-// An ErrorStep is the estimated error after runs that took so long together.
+// An ErrorStep is the estimated error after runs that took a total time.
 type ErrorStep struct {
 	Spent float64 `json:"spent_s"`
 	Error float64 `json:"error_percent"`
 }
 
-// NewStudyModel returns the model m that a learner has come to of a study.
+// NewStudyModel returns the model m that a learner has fitted to a study.
 func NewStudyModel(study string, l *costmodel.ActiveLearner, m *costmodel.Model) StudyModel {
 	out := StudyModel{Study: study, Model: NewModel(m), Predictors: m.Predictors(), Curve: []ErrorStep{}}
 	c := errorCurve(l)
@@ -181,8 +184,7 @@ func NewStudyModel(study string, l *costmodel.ActiveLearner, m *costmodel.Model)
 	return out
 }
 
-// partsOf returns the shares of a predicted time by what limits the program, the
-// largest first.
+// partsOf returns the shares of a predicted time by limiting resource, the largest first.
 func partsOf(p costmodel.Prediction) []part {
 	parts := []part{{"compute", p.Compute}, {"network", p.Network}, {"disk", p.Disk}}
 	if p.Other > 0 {
@@ -203,7 +205,7 @@ type part struct {
 	seconds float64
 }
 
-// noDataFlow says that so many runs of a model were seen to read and write nothing.
+// noDataFlow reports that n runs of a model read and wrote no data.
 func noDataFlow(l *report.Lines, n, runs int) {
 	if n > 0 {
 		l.Add("data flow", "none in %d of %d runs: the unit that theirs is counted in is one run", n, runs)

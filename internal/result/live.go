@@ -14,7 +14,7 @@ import (
 	"github.com/assay-run/assay/study"
 )
 
-// redrawEvery is how often the status line is drawn while nothing happens.
+// redrawEvery is the interval of redraws of the status line between events.
 const redrawEvery = 250 * time.Millisecond
 
 // A Screen shows lines that stay, and one line below them that changes.
@@ -29,8 +29,8 @@ type Live struct {
 	Space     *assay.Space
 	Goal      assay.Goal
 	Budget    spec.Budget
-	Simulated bool   // the time is that of a recorded table, and does not go on while nothing happens
-	Screen    Screen // what it is shown on
+	Simulated bool   // simulated time, which stands still between events
+	Screen    Screen // the display
 	Terminal  bool   // Screen is a terminal
 
 	done chan struct{}
@@ -38,7 +38,7 @@ type Live struct {
 
 	mu    sync.Mutex
 	last  study.Progress
-	at    time.Time // when last came
+	at    time.Time // of the last result
 	shown int       // trials that have had their line
 	best  *float64  // of the trials shown
 	// points are the front of the trials shown, of several objectives.
@@ -47,7 +47,7 @@ type Live struct {
 	warn   bool // of too many stops that nothing has proved right
 }
 
-// Start says what begins, and keeps the status line moving.
+// Start prints the start of a study, and keeps the status line moving.
 func (l *Live) Start(name string, resumed bool) {
 	verb := "study"
 	if resumed {
@@ -77,7 +77,7 @@ func (l *Live) Start(name string, resumed bool) {
 // print shows a line that stays.
 func (l *Live) print(line string) { l.Screen.Print(report.Visible(line)) }
 
-// Close ends what [Live.Start] began. The screen is the caller's.
+// Close ends the updates that [Live.Start] began. The screen belongs to the caller.
 func (l *Live) Close() {
 	if l.done != nil {
 		close(l.done)
@@ -115,11 +115,10 @@ func (l *Live) Notify(p study.Progress) {
 	l.draw()
 }
 
-// unprovenMost is how many runs in a row may be stopped on predictions alone before
-// somebody is told.
+// unprovenMost is the number of consecutive runs that may be stopped on predictions alone before a message is printed.
 const unprovenMost = 30
 
-// unproven says, once, that for long no run has shown whether the stops are right.
+// unproven prints, once, that no run has tested the stops for a long time.
 func (l *Live) unproven() {
 	if l.warn || study.Unproven(l.last.Trials) < unprovenMost {
 		return
@@ -130,7 +129,7 @@ func (l *Live) unproven() {
 		"--stop incumbent predicts nothing", unprovenMost))
 }
 
-// replayed says what an earlier session left.
+// replayed describes the trials of an earlier session.
 func (l *Live) replayed() {
 	l.shown = len(l.last.Trials)
 	if l.shown == 0 {
@@ -149,8 +148,8 @@ func (l *Live) replayed() {
 	l.print(text)
 }
 
-// line prints one trial that has ended. On a terminal only what is new best, and what failed
-// or was outside the limits, with the reason.
+// line prints one trial that has ended. On a terminal it prints only new best trials, and trials that failed or were
+// outside the limits, with the reason.
 func (l *Live) line(t assay.Trial) {
 	improved := t.State == assay.Done && t.Value < l.least()
 	if l.Goal.Several() {
@@ -158,7 +157,7 @@ func (l *Live) line(t assay.Trial) {
 	} else if improved {
 		l.best = &t.Value
 	}
-	reason := why(t)
+	reason := why(l.Goal, t)
 	if l.Terminal && !improved && reason == "" {
 		return
 	}
@@ -190,7 +189,7 @@ func (l *Live) enters(t assay.Trial) bool {
 	return true
 }
 
-// least returns the best value of the trials shown, +Inf before there is one.
+// least returns the best value of the trials shown, +Inf before the first.
 func (l *Live) least() float64 {
 	if l.best == nil {
 		return math.Inf(1)
@@ -198,7 +197,7 @@ func (l *Live) least() float64 {
 	return *l.best
 }
 
-// draw shows the status line: trials, the best so far, time, and what runs now.
+// draw shows the status line: trials, the best so far, time, and current runs.
 func (l *Live) draw() {
 	p := l.last
 	var b strings.Builder
@@ -226,7 +225,7 @@ func (l *Live) draw() {
 	case p.Checks > 0:
 		b.WriteString(" · comparing the best with the first")
 	case slices.ContainsFunc(p.Running, func(r study.Running) bool { return r.Again }):
-		b.WriteString(" · running again what leads")
+		b.WriteString(" · repeating the leaders")
 	}
 	for _, r := range p.Running {
 		fmt.Fprintf(&b, " · running %s", l.Space.Text(r.Config))

@@ -175,7 +175,7 @@ func TestLiveReplayed(t *testing.T) {
 	l.Notify(study.Progress{
 		Trials: append(trials, trial(3, assay.Done, 3, "")), Running: []study.Running{{Proposal: best.Proposal, Again: true}},
 	})
-	if !strings.Contains(s.status(), " · running again what leads · running n=1") {
+	if !strings.Contains(s.status(), " · repeating the leaders · running n=1") {
 		t.Errorf("a trial that runs again: %q", s.status())
 	}
 	l.Notify(study.Progress{

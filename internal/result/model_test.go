@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/costmodel"
+	"github.com/assay-run/assay/internal/costmodel"
 	"github.com/assay-run/assay/internal/report"
 )
 
@@ -80,7 +80,7 @@ func TestLearned(t *testing.T) {
 	}
 	for _, want := range []string{
 		"model      x.json\n", "runs       20 of 25 assignments in 21 runs\n", " % in leave-one-out\n",
-		"time       1 min 30 s\n", "ended by   what is on record; on record as study x\n",
+		"time       1 min 30 s\n", "ended by   the end of the record; on record as study x\n",
 	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())

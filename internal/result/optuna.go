@@ -17,6 +17,8 @@ import (
 // version 3 and later (optuna.storages.journal, JournalOperation).
 const (
 	optunaCreateStudy = 0
+	optunaStudyUser   = 2
+	optunaStudySystem = 3
 	optunaCreateTrial = 4
 	optunaParam       = 5
 	optunaState       = 6
@@ -33,20 +35,15 @@ const (
 	optunaTime = "2006-01-02T15:04:05.000000"
 )
 
-// WriteOptuna writes the study as a journal that Optuna's JournalStorage loads
-// and goes on with. Stopped runs are pruned trials and failed ones failed trials. Those
-// outside the limits are complete, with their value: as constraints of the trial, one for
-// each limit of the study, it says 1 for a limit that is broken and 0 for one that holds.
-// The metrics are user attributes.
+// WriteOptuna writes the study as a journal that Optuna's JournalStorage can load and continue. Stopped runs are pruned
+// trials and failed ones failed trials. Trials outside the limits are complete, with their value: the constraints of
+// the trial have one entry for each limit of the study, 1 for a broken limit and 0 for a kept one. The metrics are user
+// attributes of a trial. The objectives have their names, and the study has their units as the user attribute
+// assay_units.
 func (r *Record) WriteOptuna(ctx context.Context, w io.Writer) error {
 	buf := bufio.NewWriter(w)
 	log := optunaLog{buf}
-	direction := optunaMinimize
-	if r.Goal.Maximize {
-		direction = optunaMaximize
-	}
-	head := map[string]any{"study_name": r.Name, "directions": []int{direction}}
-	if err := log.op(optunaCreateStudy, head); err != nil {
+	if err := r.optunaHead(log); err != nil {
 		return err
 	}
 	n := 0
@@ -54,7 +51,7 @@ func (r *Record) WriteOptuna(ctx context.Context, w io.Writer) error {
 		if err != nil {
 			return err
 		}
-		if !t.State.Final() || t.State == assay.Withdrawn { // of which nothing was learned
+		if !t.State.Final() || t.State == assay.Withdrawn { // nothing was learned from it
 			continue
 		}
 		if err := r.optunaTrial(log, n, t); err != nil {
@@ -63,6 +60,45 @@ func (r *Record) WriteOptuna(ctx context.Context, w io.Writer) error {
 		n++
 	}
 	return buf.Flush()
+}
+
+// optunaHead writes the study, without its trials.
+func (r *Record) optunaHead(log optunaLog) error {
+	var directions []int
+	names, units := []string{}, map[string]string{}
+	for _, o := range r.Goal.Objectives() {
+		direction := optunaMinimize
+		if o.Maximize {
+			direction = optunaMaximize
+		}
+		directions, names = append(directions, direction), append(names, o.Metric)
+		if o.Unit != "" {
+			units[o.Metric] = o.Unit
+		}
+	}
+	if err := log.op(optunaCreateStudy, map[string]any{"study_name": r.Name, "directions": directions}); err != nil {
+		return err
+	}
+	system := map[string]any{"study_id": 0, "system_attr": map[string]any{"study:metric_names": names}}
+	if err := log.op(optunaStudySystem, system); err != nil {
+		return err
+	}
+	return log.op(optunaStudyUser, map[string]any{"study_id": 0, "user_attr": map[string]any{"assay_units": units}})
+}
+
+// optunaValues returns the values of the objectives of a trial, nil if it lacks one.
+func (r *Record) optunaValues(t assay.Trial) (values []float64) {
+	if !r.Goal.Several() {
+		return []float64{r.Goal.Show(t.Value)}
+	}
+	for _, o := range r.Goal.Objectives() {
+		v, err := o.Value(t.Measurement)
+		if err != nil {
+			return nil
+		}
+		values = append(values, o.Show(v))
+	}
+	return values
 }
 
 type optunaLog struct{ io.Writer }
@@ -120,17 +156,19 @@ func (r *Record) optunaTrial(log optunaLog, id int, t assay.Trial) error {
 	state := map[string]any{
 		"trial_id": id, "state": optunaFail, "values": nil, "datetime_complete": t.Ended.UTC().Format(optunaTime),
 	}
-	switch t.State {
-	case assay.Done, assay.Infeasible:
-		state["state"], state["values"] = optunaComplete, []float64{r.Goal.Show(t.Value)}
-	case assay.Censored:
-		state["state"], state["values"] = optunaPruned, []float64{r.Goal.Show(t.Value)}
+	switch values := r.optunaValues(t); {
+	case values == nil:
+	case t.State == assay.Done || t.State == assay.Infeasible:
+		state["state"], state["values"] = optunaComplete, values
+	case t.State == assay.Censored && len(values) == 1:
+		state["state"], state["values"] = optunaPruned, values
+	case t.State == assay.Censored: // Optuna prunes no trial of several objectives
 	}
 	return log.op(optunaState, state)
 }
 
-// optunaConstraints returns a number for each limit of the study: above 0 if the trial, which
-// ran to its end, breaks it. It returns nil if there is no limit or the trial did not.
+// optunaConstraints returns a number for each limit of the study: above 0 if the trial, which was completed, breaks it.
+// It returns nil without limits, or if the trial was not completed.
 func (r *Record) optunaConstraints(t assay.Trial) []float64 {
 	if len(r.Goal.Limits) == 0 || t.State != assay.Done && t.State != assay.Infeasible {
 		return nil
@@ -142,7 +180,7 @@ func (r *Record) optunaConstraints(t assay.Trial) []float64 {
 			c[i], broken = 1, true
 		}
 	}
-	if t.State == assay.Infeasible && !broken { // what was recorded holds
+	if t.State == assay.Infeasible && !broken { // the recorded values hold
 		for i := range c {
 			c[i] = 1
 		}
@@ -153,9 +191,8 @@ func (r *Record) optunaConstraints(t assay.Trial) []float64 {
 // optunaOrders is how many orders of a permutation are choices. More are their numbers.
 const optunaOrders = 120
 
-// optunaDistribution returns the distribution of a parameter as Optuna's JSON.
-// Its internal value is our coordinate: the number, or the index of the choice. A parameter that is not
-// in force is left out of a trial, as Optuna has it.
+// optunaDistribution returns the distribution of a parameter as Optuna's JSON. Its internal value is our coordinate:
+// the number, or the index of the choice. An inactive parameter is left out of a trial, as in Optuna.
 func optunaDistribution(p assay.Param) (string, error) {
 	name, attrs := "CategoricalDistribution", map[string]any{}
 	switch p.Kind {

@@ -3,21 +3,22 @@ package result
 import (
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/study"
+	"github.com/assay-run/assay/view"
 )
 
-// An Outcome is what a study came to at its end. Its JSON is a contract.
+// An Outcome is the result of a study at its end. Its JSON is a contract.
 type Outcome struct {
 	Study     string    `json:"study"`
 	Objective Objective `json:"objective"`
-	// Objectives are all of them and Front is what was found, in order of the first, if there are several. Best is
-	// then the trial that is balanced, and its Value that of the first objective.
+	// Objectives are all objectives and Front is the front in order of the first one, if there are several. Best is then
+	// the balanced trial, and its Value the value of the first objective.
 	Objectives []Objective  `json:"objectives,omitempty"`
 	Front      []FrontTrial `json:"front,omitempty"`
 	Best       *Best        `json:"best"` // null if no trial ended well
 	Gain       *Gain        `json:"gain,omitempty"`
 	// Answer is the recommendation; nil if no trial ended well, or with several objectives.
-	Answer *Answer `json:"answer,omitempty"`
-	// Repeated is what became of the runs that were made again; nil if there were none.
+	Answer *view.Answer `json:"answer,omitempty"`
+	// Repeated describes the repeated runs; nil without any.
 	Repeated *Repeated `json:"repeated,omitempty"`
 	// Refuted are the configurations that failed when they were run again, and are not
 	// recommended therefore.
@@ -27,18 +28,18 @@ type Outcome struct {
 	Lost     float64   `json:"lost_s"`              // attempts that were made elsewhere and do not count
 	CPUHours float64   `json:"cpu_hours,omitempty"` // of the processors of all attempts, where jobs ask for them
 	// Queued and Ran are how long jobs of a batch system waited in its queue, and ran, all of them together; both are 0
-	// where there were none.
+	// without jobs.
 	Queued   float64 `json:"queued_s,omitempty"`
 	Ran      float64 `json:"run_s,omitempty"`
 	Saved    float64 `json:"saved_s"`
-	Audit    *Audit  `json:"audit,omitempty"` // what audited trials say of the stops
+	Audit    *Audit  `json:"audit,omitempty"` // the test of early stopping by audited trials
 	Overhead float64 `json:"overhead_s"`
 	EndedBy  string  `json:"ended_by"`
-	Why      string  `json:"ended_why,omitempty"` // in words, if it was ended because no more is to be gained
+	Why      string  `json:"ended_why,omitempty"` // in words, if it was ended because no further gain is likely
 }
 
-// An Audit says what early stops were worth, by the trials that the rule would have
-// stopped and that went on to their ends.
+// An Audit measures the benefit of early stops, by trials that the rule would have stopped and that were completed
+// nevertheless.
 type Audit struct {
 	Stopped int        `json:"stopped"`
 	Audited int        `json:"audited"`
@@ -49,7 +50,7 @@ type Audit struct {
 	Least   float64    `json:"saved_least_s"` // with 95 % confidence
 }
 
-// newAudit returns what the audit of some trials says, or nil if none were audited.
+// newAudit returns the audit of some trials, or nil if none were audited.
 func newAudit(trials []assay.Trial) *Audit {
 	a, ok := study.NewAudit(trials)
 	if !ok {
@@ -61,12 +62,12 @@ func newAudit(trials []assay.Trial) *Audit {
 	}
 }
 
-// An Objective is what is minimized or maximized.
+// An Objective is a quantity to minimize or maximize.
 type Objective struct {
 	Metric string `json:"metric"`
 	Goal   string `json:"goal"`
 	Unit   string `json:"unit,omitempty"`
-	// Levels is whether there are runs below a full level, which are no answers: see WordOf.
+	// Levels is true if the study has runs below a full level, which are not results: see WordOf.
 	Levels bool `json:"levels,omitempty"`
 }
 
@@ -86,9 +87,9 @@ type Best struct {
 	Value   float64            `json:"value"` // of its run, or the median of its runs
 	Metrics map[string]float64 `json:"metrics"`
 	Command []string           `json:"command,omitempty"`
-	Dir     string             `json:"dir,omitempty"`  // that the command runs in, if the study says so
-	Env     []string           `json:"env,omitempty"`  // "NAME=value" that it needs besides what this process has
-	Runs    int                `json:"runs,omitempty"` // of which Value is the median, if it was run again
+	Dir     string             `json:"dir,omitempty"`  // the command's working directory, if the study sets one
+	Env     []string           `json:"env,omitempty"`  // "NAME=value", in addition to this process's environment
+	Runs    int                `json:"runs,omitempty"` // the number of runs whose median is Value, if it was repeated
 }
 
 // Counts are numbers of trials by their states.
@@ -99,12 +100,12 @@ type Counts struct {
 	Failed     int `json:"failed"`
 	Infeasible int `json:"infeasible"`
 	Withdrawn  int `json:"withdrawn,omitempty"`
-	// Below are those of Infeasible that were run below the full level, and broke no limit.
+	// Below counts the trials in Infeasible that were run below the full level, and broke no limit.
 	Below int `json:"below_full,omitempty"`
 }
 
-// NewOutcome returns what a study of that name, space and goal came to. What runs its
-// best configuration is not known here: see [Best].
+// NewOutcome returns the outcome of a study of that name, space and goal. The command of its best configuration is not
+// known here: see [Best].
 func NewOutcome(name string, space *assay.Space, goal assay.Goal, r study.Result) Outcome {
 	o := Outcome{
 		Study: name, Spent: r.Spent.Seconds(), Lost: r.Lost.Seconds(), CPUHours: r.CPUHours,
@@ -129,8 +130,8 @@ func NewOutcome(name string, space *assay.Space, goal assay.Goal, r study.Result
 	return o
 }
 
-// NewBest returns the best trial of a study that has found one. values are those of a
-// configuration by the names of its parameters.
+// NewBest returns the best trial of a study that has found one. values returns the values of a configuration by the
+// names of its parameters.
 func NewBest(values func(assay.Config) map[string]any, goal assay.Goal, r study.Result) *Best {
 	b := &Best{
 		Trial: r.Best.ID, Config: values(r.Best.Config), Value: goal.Show(r.Best.Value),
@@ -142,8 +143,7 @@ func NewBest(values func(assay.Config) map[string]any, goal assay.Goal, r study.
 	return b
 }
 
-// NewRepeated returns what became of the runs that were made again; nil if there is nothing to
-// say of them.
+// NewRepeated describes the repeated runs; it returns nil if nothing is to be reported.
 func NewRepeated(r study.Result) *Repeated {
 	if len(r.Races)+len(r.Checks) == 0 && r.Short == "" {
 		return nil
@@ -193,7 +193,7 @@ func CountTrials(trials []assay.Trial) (c Counts) {
 	return c
 }
 
-// of returns the counts as those of a study with that goal: with levels there are no limits.
+// of returns the counts for a study with that goal: with levels there are no limits.
 func (c Counts) of(g assay.Goal) Counts {
 	if g.Level != nil {
 		c.Below = c.Infeasible

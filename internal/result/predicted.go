@@ -10,29 +10,28 @@ import (
 	"strings"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/costmodel"
+	"github.com/assay-run/assay/internal/costmodel"
 	"github.com/assay-run/assay/internal/report"
 )
 
-// A Predicted is one element of what `assay predict --json` prints.
+// A Predicted is one element of the output of `assay predict --json`.
 type Predicted struct {
 	At       map[string]string  `json:"at"`
 	Seconds  float64            `json:"seconds"`
 	Low      float64            `json:"low_s"`
-	High     *float64           `json:"high_s"` // null if there is no bound
+	High     *float64           `json:"high_s"` // null without a bound
 	Parts    map[string]float64 `json:"parts_s,omitempty"`
 	DataFlow float64            `json:"data_flow"`
 	Fails    float64            `json:"fails"`                  // probability
-	Beyond   []string           `json:"extrapolated,omitempty"` // what lies outside the runs, and how far
-	// Elasticities say by how many percent the time changes if an attribute grows by 1 %; see
-	// [Predicted.Explain].
+	Beyond   []string           `json:"extrapolated,omitempty"` // values outside the range of the runs, and their distance
+	// Elasticities are the changes of the time in percent if an attribute grows by 1 %; see [Predicted.Explain].
 	Elasticities map[string]float64 `json:"elasticities,omitempty"`
 	parts        []part
 	text         string
 }
 
-// Explain adds the elasticities of the model's attributes. On another machine they are those of the
-// prediction before it is scaled.
+// Explain adds the elasticities of the model's attributes. On another machine they are the elasticities of the
+// prediction before scaling.
 func (p *Predicted) Explain(m *costmodel.Model) (err error) {
 	p.Elasticities, err = m.ElasticitiesAt(p.At)
 	return err
@@ -57,9 +56,9 @@ func (p Predicted) high() string {
 	return report.Seconds(*p.High)
 }
 
-// Predict predicts at an assignment, the values of the model's attributes by their names.
-// On another machine, which is not nil, what at leaves out is that machine's, and is added to at.
-// The error is that of [costmodel.Model.PredictAt].
+// Predict predicts at an assignment, the values of the model's attributes by their names. If on is another machine, not
+// nil, attributes missing in at are taken from that machine, and added to at. The error is the error of
+// [costmodel.Model.PredictAt].
 func Predict(m *costmodel.Model, at map[string]string, on costmodel.Machine) (Predicted, error) {
 	on.Fill(m, at)
 	p, err := predict(m, at, on)
@@ -87,7 +86,7 @@ func Predict(m *costmodel.Model, at map[string]string, on costmodel.Machine) (Pr
 	return out, nil
 }
 
-// predict predicts on a machine, or where the runs were if on is nil.
+// predict predicts on a machine, or on the machine of the runs if on is nil.
 func predict(m *costmodel.Model, at map[string]string, on costmodel.Machine) (costmodel.Prediction, error) {
 	if on == nil {
 		return m.PredictAt(at)
@@ -95,7 +94,7 @@ func predict(m *costmodel.Model, at map[string]string, on costmodel.Machine) (co
 	return m.PredictOn(at, on)
 }
 
-// beyondText says where an extrapolation goes, and how far.
+// beyondText describes the direction and distance of an extrapolation.
 func beyondText(b costmodel.Beyond) string {
 	if math.IsInf(b.Ranges, 1) {
 		return fmt.Sprintf("%s=%.6g, where all runs have %.6g", b.Attribute, b.Value, b.Ran)
@@ -104,7 +103,7 @@ func beyondText(b costmodel.Beyond) string {
 		b.Attribute, b.Value, b.Ran, b.Ranges)
 }
 
-// WritePredictions writes predictions for people: one as lines, several as a table.
+// WritePredictions prints predictions: one as lines, several as a table.
 func WritePredictions(w io.Writer, p report.Palette, ps []Predicted) error {
 	if len(ps) == 1 {
 		q := ps[0]
@@ -143,7 +142,7 @@ func WritePredictions(w io.Writer, p report.Palette, ps []Predicted) error {
 	return t.Write(w)
 }
 
-// A Model is what `assay predict --json` prints without an assignment.
+// A Model is the output of `assay predict --json` without an assignment.
 type Model struct {
 	Runs       int         `json:"runs"`
 	Failed     int         `json:"failed"`
@@ -156,8 +155,8 @@ type Model struct {
 	Measured []MeasuredRun `json:"measured"`
 }
 
-// A MeasuredRun is a run that a model was fitted to, beside what the model says without it: that is how
-// its error is estimated.
+// A MeasuredRun is a run that a model was fitted to, with the prediction of the model without this run, from which the
+// model's error is estimated.
 type MeasuredRun struct {
 	At      map[string]string `json:"at"`
 	Seconds float64           `json:"measured_s"`
@@ -172,7 +171,7 @@ type Attribute struct {
 	Values []string `json:"values,omitempty"`
 }
 
-// NewModel returns what a model knows.
+// NewModel returns the content of a model.
 func NewModel(m *costmodel.Model) Model {
 	j := Model{
 		Runs: len(m.Runs()), Failed: len(m.Failed()), Error: assay.Finite(m.Error()), Elsewhere: assay.Finite(m.Elsewhere()),
@@ -195,12 +194,12 @@ func NewModel(m *costmodel.Model) Model {
 	return j
 }
 
-// WriteModel says for people what a model knows.
+// WriteModel prints the content of a model.
 func WriteModel(w io.Writer, m *costmodel.Model) error {
 	var l report.Lines
 	l.Add("runs", "%d, %d failed", len(m.Runs()), len(m.Failed()))
 	if e := m.Error(); !math.IsNaN(e) {
-		l.Add("error", "%.1f %% on the average expected on what was not run; %.1f %% in leave-one-out", m.Elsewhere(), e)
+		l.Add("error", "%.1f %% expected on average for untried assignments; %.1f %% in leave-one-out", m.Elsewhere(), e)
 	}
 	var attributes []string
 	for _, q := range m.Space().Params {

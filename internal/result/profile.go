@@ -6,7 +6,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/report"
-	"github.com/assay-run/assay/workbench"
+	"github.com/assay-run/assay/internal/workbench"
 )
 
 // A Reading is one attribute of a [Profile].
@@ -20,7 +20,7 @@ type Reading struct {
 	Method   string      `json:"method"`
 }
 
-// A Profile is what `assay profile --json` prints: see docs/format/profile.md.
+// A Profile is the output of `assay profile --json`: see docs/format/profile.md.
 type Profile struct {
 	Version    int                `json:"version"`
 	Attributes map[string]float64 `json:"attributes"`
@@ -43,7 +43,7 @@ func NewProfile(p workbench.Profile) Profile {
 	return j
 }
 
-// WriteProfile writes a resource profile for people.
+// WriteProfile prints a resource profile.
 func WriteProfile(p workbench.Profile, w io.Writer, colors report.Palette) error {
 	t := report.NewTable(colors, "resource", "attribute", "value", ">runs", "method")
 	last := ""
@@ -68,7 +68,7 @@ func WriteProfile(p workbench.Profile, w io.Writer, colors report.Palette) error
 	return err
 }
 
-// A DataProfile is what `assay profile --data --json` prints: see docs/format/profile.md.
+// A DataProfile is the output of `assay profile --data --json`: see docs/format/profile.md.
 type DataProfile struct {
 	Version     int                `json:"version"`
 	Data        string             `json:"data"`
@@ -96,7 +96,7 @@ func NewDataProfile(data string, p workbench.DataProfile) DataProfile {
 	return j
 }
 
-// Write writes the profile for people.
+// Write prints the profile.
 func (d DataProfile) Write(w io.Writer, _ report.Palette) error {
 	var l report.Lines
 	l.Add("bytes", "%s (%d B)", report.Bytes(float64(d.Bytes)), d.Bytes)

@@ -27,11 +27,11 @@ type Recipe struct {
 	service   *assay.Service
 }
 
-// A Place is where a recipe is to be used.
+// A Place describes where a recipe is to be used.
 type Place struct {
 	Here string // the working directory, "" if it is not known
-	// Folder returns the folder that a setup has made on this machine, "" if there is no such folder; nil if it knows of
-	// no setup.
+	// Folder returns the folder that a setup has created on this machine, "" without such a folder; it is nil if no setup
+	// is known.
 	Folder func(*assay.Setup) string
 }
 
@@ -50,8 +50,8 @@ func NewRecipe(def *spec.Study, p *spec.Program, c assay.Config, at Place) Recip
 // Alone reports whether the command is all that a run is: no files, and no service.
 func (r Recipe) Alone() bool { return len(r.files) == 0 && r.service == nil }
 
-// Line returns one line that runs the configuration: its environment, its setup if that was not made here, its
-// prepare command, and the command. If a run has files or a service, the line is the command that prints all of it.
+// Line returns one line that runs the configuration: its environment, its setup if that is pending, its prepare
+// command, and the command. If a run has files or a service, the line is the command that prints all of it.
 func (r Recipe) Line() string {
 	if !r.Alone() {
 		return r.apply()
@@ -66,7 +66,7 @@ func (r Recipe) Line() string {
 	}
 	line := strings.Join(append(steps, r.words(withEnv(r.commandIs, r.command))), " && ")
 	if strings.Contains(line, "\n") {
-		return r.apply() // a value could pass for a line of its own
+		return r.apply() // a value could be mistaken for a line of its own
 	}
 	return line
 }
@@ -199,10 +199,10 @@ func (r Recipe) resolved(text string) string {
 	return assay.InFirstSlot(text)
 }
 
-// setupWord stands for the folder of the setup while words are quoted: a shell takes it for itself.
+// setupWord is a placeholder for the folder of the setup while words are quoted, because the shell expands the folder.
 const setupWord = "ASSAY-SETUP-FOLDER"
 
-// words returns an argv for a shell, in which the folder of a setup that is not made is $setup.
+// words returns an argv for a shell, in which the folder of a pending setup is $setup.
 func (r Recipe) words(argv []string) string {
 	texts := make([]string, len(argv))
 	for i, a := range argv {

@@ -83,7 +83,7 @@ func TestRecipeLine(t *testing.T) {
 // With files or a service the line is the command that writes them down, and the script of that runs as the study
 // would: with the files from a directory, or written by itself.
 func TestRecipeScript(t *testing.T) {
-	text := "command: [sh, -c, 'cat a.conf conf/b served; echo $N']\nprepare: echo prepared\n" +
+	text := "command: [sh, -c, 'cat a.conf conf/b served; echo $N']\nprepare: 'rm -f served; echo prepared'\n" +
 		"files: {a.conf: \"n={n}\\n\", conf/b: '{word}'}\n" +
 		"service: {start: [sh, -c, 'echo serves $0 > served; sleep 1', '{n}'], ready: {command: [test, -s, served]}, stop: " +
 		"[kill, '1']}\n"

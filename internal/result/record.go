@@ -1,15 +1,16 @@
-// Package result is what studies came to, as data and for people: while they run ([Live]), at
-// the end of a run ([Outcome], [Story]), as a cost model ([Learned], [Predicted]), and
-// on record ([Record]), in the forms that commands print as JSON and that other tools
-// read. The JSON of its types is a contract.
+// Package result presents the results of studies, as data and as text: during a study ([Live]), at its end ([Outcome],
+// [Story]), as a cost model ([Learned], [Predicted]), and on record ([Record]), in the forms that commands print as
+// JSON and that other tools read. The JSON of its types is a contract.
 package result
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
+	"math"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/spec"
@@ -17,7 +18,7 @@ import (
 	"github.com/assay-run/assay/view"
 )
 
-// A Store is what a study on record is read from.
+// A Store is the source of a study on record.
 type Store interface {
 	assay.Store
 	assay.Projector
@@ -41,7 +42,7 @@ type Folders interface {
 	SetupFolder(def *spec.Study, s *assay.Setup) string
 }
 
-// Place returns where the commands of the study are to be used.
+// Place returns the place for which the commands of the study are printed.
 func (r *Record) Place() Place {
 	at := Place{Here: r.Here}
 	if f, ok := r.store.(Folders); ok {
@@ -63,6 +64,47 @@ func (r *Record) story(came study.Result) (*Story, error) {
 	return s, err
 }
 
+// Story returns the results of the study.
+func (r *Record) Story(ctx context.Context) (*Story, error) {
+	came := r.recall
+	if r.Definition.Mode() == spec.ModeOnline {
+		came = r.online
+	}
+	res, err := came(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return r.story(res)
+}
+
+// online returns the result of a study that no loop of this program has run.
+func (r *Record) online(ctx context.Context) (study.Result, error) {
+	res := study.Result{Spent: r.Summary.Spent, EndedBy: r.Summary.Ended}
+	table, err := r.Table(ctx)
+	if err != nil {
+		return res, err
+	}
+	for t, err := range r.Trials(ctx) {
+		if err != nil {
+			return res, err
+		}
+		if !t.State.Final() {
+			continue
+		}
+		res.Trials = append(res.Trials, t)
+		if t.ID == 1 {
+			res.First = t
+		}
+	}
+	nth := func(t assay.Trial) int32 {
+		k, _ := table.Place(t.ID)
+		return table.Lines[k].Nth
+	}
+	slices.SortStableFunc(res.Trials, func(a, b assay.Trial) int { return cmp.Compare(nth(a), nth(b)) })
+	res.Best, res.Found = assay.Best(res.Trials)
+	return res, nil
+}
+
 // Recipe returns the recipe of a configuration of a trial of the study; ok is false if no command runs it here.
 func (r *Record) Recipe(trial int64, c assay.Config) (recipe Recipe, ok bool, err error) {
 	if len(r.Definition.Command) == 0 || r.Definition.App != "" {
@@ -79,26 +121,23 @@ func (r *Record) Recipe(trial int64, c assay.Config) (recipe Recipe, ok bool, er
 
 // Answer returns the recommendation of the study, and its configuration; nil without a result, or with several
 // objectives.
-func (r *Record) Answer(ctx context.Context) (*Answer, assay.Config, error) {
-	came, err := r.recall(ctx)
+func (r *Record) Answer(ctx context.Context) (*view.Answer, assay.Config, error) {
+	s, err := r.Story(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := r.story(came)
-	if err != nil || s.Answer == nil {
-		return nil, came.Best.Config, err
-	}
-	return s.Answer, s.Answer.of.Config, nil
+	best, _ := s.Recommended()
+	return s.Answer, best.Config, nil
 }
 
-// Params name the coordinates of stored configurations. They are not a Space: the
-// relations and the list do not matter to what was run.
+// Params name the coordinates of stored configurations. They are not a Space: past configurations are independent of
+// relations and of the list.
 type Params []assay.Param
 
 // Values returns the values of a configuration by the names of the parameters that are in force.
 func (ps Params) Values(c assay.Config) map[string]any { return view.Config(ps, c) }
 
-// Text returns "a=1 b=x" of a configuration, without what is not in force.
+// Text returns "a=1 b=x" for a configuration, without inactive parameters.
 func (ps Params) Text(c assay.Config) string {
 	parts := make([]string, 0, len(ps))
 	for i, p := range ps {
@@ -109,8 +148,7 @@ func (ps Params) Text(c assay.Config) string {
 	return strings.Join(parts, " ")
 }
 
-// Read reads a study on record. It returns an error that matches fs.ErrNotExist if there
-// is none of that name.
+// Read reads a study on record. It returns an error that matches fs.ErrNotExist if no study has that name.
 func Read(ctx context.Context, store Store, name string) (*Record, error) {
 	stored, err := store.Spec(ctx, name)
 	if err != nil {
@@ -143,8 +181,8 @@ func (r *Record) Trials(ctx context.Context) iter.Seq2[assay.Trial, error] {
 	}
 }
 
-// Runs yields the runs of the study that came to their end, in the order in which they did:
-// those of the trials, and those that compare the best with the first configuration.
+// Runs yields the completed runs of the study, in order of completion: the runs of trials, and the runs that compare
+// the best with the first configuration.
 func (r *Record) Runs(ctx context.Context) iter.Seq2[assay.Trial, error] {
 	return func(yield func(assay.Trial, error) bool) {
 		for e, err := range r.store.Events(ctx, r.Name, 0) {
@@ -183,7 +221,7 @@ func (r *Record) NewTable() *assay.Table {
 	return assay.NewTable(r.Params, r.Goal, r.Name, r.Summary.Created)
 }
 
-// Table returns what the events of the study come to, trial by trial.
+// Table returns the trials of the study, computed from its events.
 func (r *Record) Table(ctx context.Context) (*assay.Table, error) {
 	t := r.NewTable()
 	for e, err := range r.store.Events(ctx, r.Name, 0) {
@@ -197,53 +235,44 @@ func (r *Record) Table(ctx context.Context) (*assay.Table, error) {
 	return t, nil
 }
 
-// A Listed is one line of `assay study ls --json`.
-type Listed struct {
-	Study      string   `json:"study"`
-	Trials     int64    `json:"trials"`
-	Done       int64    `json:"done"`
-	Censored   int64    `json:"censored"`
-	Failed     int64    `json:"failed"`
-	Infeasible int64    `json:"infeasible"`
-	Withdrawn  int64    `json:"withdrawn,omitempty"`
-	Objective  string   `json:"objective"`
-	Best       *float64 `json:"best"` // the value of the recommended configuration
-	// Trial, Runs, Gain and Keep are as in an Answer.
-	Trial int64     `json:"trial,omitempty"`
-	Runs  int       `json:"runs,omitempty"`
-	Gain  string    `json:"gain,omitempty"`
-	Keep  bool      `json:"keep,omitempty"`
-	Spent float64   `json:"spent_s"`
-	Last  time.Time `json:"last"`
+// Study returns a study as a list has it, from its summary. Best is the best measured value.
+func Study(s assay.Summary, g assay.Goal) view.Study {
+	c, state := s.Counts, "idle"
+	if s.Ended != "" {
+		state = "ended"
+	}
+	out := view.Study{
+		Study: s.Study, State: state, Priority: s.Priority, Objective: GoalText(g), Unit: g.Unit, BestTrial: s.Best,
+		Trials: s.Trials(), Done: c[assay.Done], Censored: c[assay.Censored], Failed: c[assay.Failed],
+		Infeasible: c[assay.Infeasible], Withdrawn: c[assay.Withdrawn], Spent: s.Spent.Seconds(), Lost: s.Lost.Seconds(),
+		Events: s.Events, Created: s.Created, Last: s.Last, EndedBy: s.Ended,
+	}
+	if g.Several() { // a front has no single best
+		out.BestTrial = 0
+		return out
+	}
+	if v := g.Show(s.Value); s.Best > 0 && !math.IsInf(v, 0) && !math.IsNaN(v) {
+		out.Best = &v
+	}
+	return out
 }
 
-// Listed returns the line of the study in a list. The best is what the study recommends: where
-// runs were made again they say, and there may be none; elsewhere it is the least value.
-func (r *Record) Listed(ctx context.Context) (Listed, error) {
-	c := r.Summary.Counts
-	l := Listed{
-		Study: r.Name, Trials: r.Summary.Trials(), Done: c[assay.Done], Censored: c[assay.Censored],
-		Failed: c[assay.Failed], Infeasible: c[assay.Infeasible], Withdrawn: c[assay.Withdrawn],
-		Objective: GoalText(r.Goal), Spent: r.Summary.Spent.Seconds(), Last: r.Summary.Last,
-	}
-	value, found := r.Goal.Show(r.Summary.Value), r.Summary.Best > 0
-	if r.Goal.Several() {
-		return l, nil // none of a front is the best
-	}
-	l.Trial = r.Summary.Best
-	if found && r.Definition.Mode() != spec.ModeOnline {
+// Study returns the line of the study in a list, as `assay study ls --json` prints it. Best is the recommended value.
+// If runs were repeated, the repeats decide, and there may be none; otherwise it is the best measured value.
+func (r *Record) Study(ctx context.Context) (view.Study, error) {
+	out := Study(r.Summary, r.Goal)
+	out.App, out.Class = r.Definition.Application(), r.Definition.Placement.Class
+	if out.Best != nil && r.Definition.Mode() != spec.ModeOnline {
 		a, _, err := r.Answer(ctx)
 		if err != nil {
-			return l, err
+			return out, err
 		}
-		if found = a != nil; found {
-			value, l.Trial, l.Runs, l.Gain, l.Keep = a.Value, a.Trial, a.Runs, a.Gain, a.Keep
+		out.Best = nil
+		if a != nil {
+			out.Best, out.BestTrial, out.BestRuns, out.Gain, out.Keep = &a.Value, a.Trial, a.Runs, a.Gain, a.Keep
 		}
 	}
-	if found {
-		l.Best = &value
-	}
-	return l, nil
+	return out, nil
 }
 
 // GoalText returns "minimize elapsed", or "minimize elapsed, maximize fps".
@@ -259,34 +288,34 @@ func GoalText(g assay.Goal) string {
 	return strings.Join(parts, ", ")
 }
 
-// A Shown is what `assay study show --json` prints.
+// A Shown is the output of `assay study show --json`.
 type Shown struct {
 	Study  string      `json:"study"`
 	Spec   *spec.Study `json:"spec"`
 	Trials Counts      `json:"trials"`
 	Spent  float64     `json:"spent_s"`
-	// CPUHours is what the jobs of a batch system took of their processors, those too that do not count.
+	// CPUHours is the processor time of all jobs of a batch system, including those that do not count.
 	CPUHours float64 `json:"cpu_hours,omitempty"`
-	// Queued and Ran are those of an Outcome.
+	// Queued and Ran are as in Outcome.
 	Queued float64 `json:"queued_s,omitempty"`
 	Ran    float64 `json:"run_s,omitempty"`
 	Best   *Best   `json:"best"`
-	// EndedBy is what ended the last session, "" if it goes on, and Why is why, where the record says so.
+	// EndedBy is the cause of the end of the last session, "" if it is still running, and Why its reason, if on record.
 	EndedBy string `json:"ended_by,omitempty"`
 	Why     string `json:"ended_why,omitempty"`
-	// Front is that of a study with several objectives; Best is then the balanced trial of it.
+	// Front is the front of a study with several objectives; Best is then its balanced trial.
 	Front *Front `json:"front,omitempty"`
-	// Gain, Repeated and Refuted are those of an Outcome.
-	Gain     *Gain     `json:"gain,omitempty"`
-	Answer   *Answer   `json:"answer,omitempty"`
-	Repeated *Repeated `json:"repeated,omitempty"`
-	Refuted  []Refuted `json:"refuted,omitempty"`
-	Workers  []Worker  `json:"workers,omitempty"` // in the order of classes and names
-	// Limits are what the limits are made of, with how many runs that came to their end broke each.
+	// Gain, Repeated and Refuted are as in Outcome.
+	Gain     *Gain        `json:"gain,omitempty"`
+	Answer   *view.Answer `json:"answer,omitempty"`
+	Repeated *Repeated    `json:"repeated,omitempty"`
+	Refuted  []Refuted    `json:"refuted,omitempty"`
+	Workers  []Worker     `json:"workers,omitempty"` // in the order of classes and names
+	// Limits are the comparisons of the limits, with the number of completed runs that broke each.
 	Limits []ShownLimit `json:"limits,omitempty"`
 	Cuts   []assay.Cut  `json:"cuts,omitempty"`
 
-	Found *assay.Trial `json:"-"` // the best trial, nil if there is none
+	Found *assay.Trial `json:"-"` // the best trial, nil if none exists
 	story *Story       // nil if the study is tuned on line
 	Curve []float64    `json:"-"` // the best so far, of the metric, after each trial from the first that was done
 }
@@ -294,7 +323,7 @@ type Shown struct {
 // A ShownLimit is one comparison of the limits.
 type ShownLimit struct {
 	Limit    string `json:"limit"`
-	Measured int    `json:"measured"` // runs that tell
+	Measured int    `json:"measured"` // runs with a measurement of it
 	Broken   int    `json:"broken"`
 }
 
@@ -313,7 +342,7 @@ func (l *ShownLimit) count(b assay.Bound, t assay.Trial) {
 	}
 }
 
-// Shown returns what the study is and what it has found so far.
+// Shown returns the study and its result so far.
 func (r *Record) Shown(ctx context.Context) (Shown, error) {
 	out := Shown{Study: r.Name, Spec: r.Definition, Spent: r.Summary.Spent.Seconds()}
 	bounds := r.Goal.Bounds()
@@ -353,8 +382,7 @@ func (r *Record) Shown(ctx context.Context) (Shown, error) {
 	return out, err
 }
 
-// come adds to out what the study has come to: the best, and what the runs say of it that were
-// made again.
+// come adds the result of the study so far to out: the best, and the results of the repeated runs.
 func (r *Record) come(ctx context.Context, out *Shown) error {
 	came, err := r.recall(ctx)
 	if err != nil {
@@ -380,12 +408,12 @@ func (r *Record) come(ctx context.Context, out *Shown) error {
 	return nil
 }
 
-// recall returns what the study has come to.
+// recall returns the result of the study so far.
 func (r *Record) recall(ctx context.Context) (study.Result, error) {
 	return Recall(ctx, r.store, r.Name, r.Definition)
 }
 
-// Recall returns what a study on record has come to, of a definition.
+// Recall returns the result so far of a study on record, with the given definition.
 func Recall(ctx context.Context, store assay.Store, name string, def *spec.Study) (study.Result, error) {
 	space, err := def.Space()
 	if err != nil {
@@ -401,8 +429,7 @@ func Recall(ctx context.Context, store assay.Store, name string, def *spec.Study
 	})
 }
 
-// Cuts returns what earlier studies removed from the space of the study, and what came
-// back, in order.
+// Cuts returns the values that earlier studies removed from the space of the study, and the restored ones, in order.
 func (r *Record) Cuts(ctx context.Context) ([]assay.Cut, error) {
 	if len(r.Definition.Prior.Resolved) == 0 {
 		return nil, nil
@@ -415,4 +442,10 @@ func (r *Record) Cuts(ctx context.Context) ([]assay.Cut, error) {
 }
 
 // Trial returns a trial of the study as others see it: one line of `assay study trials --json`.
-func (r *Record) Trial(t assay.Trial) view.Trial { return view.NewTrial(r.Params, r.Goal, t) }
+func (r *Record) Trial(t assay.Trial) view.Trial {
+	v := view.NewTrial(r.Params, r.Goal, t)
+	if t.State == assay.Running && r.Summary.Ended != "" {
+		v.Reason = "the study ended first"
+	}
+	return v
+}

@@ -100,7 +100,7 @@ func TestShownHasTheGain(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The list says what is recommended, and not the least value that a trial had.
-	if l, err := again.Listed(t.Context()); err != nil || l.Best == nil || *l.Best != out.Best.Value || *l.Best == 1 {
+	if l, err := again.Study(t.Context()); err != nil || l.Best == nil || *l.Best != out.Best.Value || *l.Best == 1 {
 		t.Errorf("listed %+v, %v; recommended %v", l, err, out.Best.Value)
 	}
 	for _, want := range []string{
@@ -133,7 +133,7 @@ func TestListedHasNoBestThatFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l, err := again.Listed(t.Context()); err != nil || l.Best != nil || l.Done != 1 {
+	if l, err := again.Study(t.Context()); err != nil || l.Best != nil || l.Done != 1 {
 		t.Errorf("listed %+v, %v", l, err)
 	}
 }

@@ -66,7 +66,7 @@ func onRecord(t testing.TB, more string) *Record {
 
 func TestRecord(t *testing.T) {
 	r := onRecord(t, "")
-	l, err := r.Listed(t.Context())
+	l, err := r.Study(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,10 +167,16 @@ func TestOptuna(t *testing.T) {
 		}
 	}
 	wantCodes := map[float64]int{
-		optunaCreateStudy: 1, optunaCreateTrial: 5, optunaParam: 15, optunaUserAttr: 25, optunaState: 5,
+		optunaCreateStudy: 1, optunaStudySystem: 1, optunaStudyUser: 1, optunaCreateTrial: 5,
+		optunaParam: 15, optunaUserAttr: 25, optunaState: 5,
 	}
 	if !reflect.DeepEqual(codes, wantCodes) {
 		t.Errorf("operations %v, want %v", codes, wantCodes)
+	}
+	for _, want := range []string{`{"study:metric_names":["elapsed"]}`, `{"assay_units":{"elapsed":"s"}}`} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("the journal lacks %s", want)
+		}
 	}
 	for state, n := range map[string]int{"done": 2, "censored": 1, "failed": 1, "infeasible": 1} {
 		if got := strings.Count(b.String(), `{"assay_state":"`+state+`"}`); got != n {

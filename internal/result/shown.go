@@ -7,14 +7,13 @@ import (
 	"strings"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/costmodel"
+	"github.com/assay-run/assay/internal/costmodel"
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/spec"
 )
 
-// WriteShown writes for people what [Record.Shown] returned. learner, which may be nil, is
-// what the study has learned of costs: its error curve takes the place of the progress. width is
-// that of the terminal, 0 for none.
+// WriteShown prints the result of [Record.Shown]. learner, which may be nil, is the cost model learner of the study:
+// its error curve replaces the progress. width is the width of the terminal, 0 for none.
 func (r *Record) WriteShown(w io.Writer, width int, out Shown, learner *costmodel.ActiveLearner) error {
 	l := report.Lines{Width: width}
 	l.Add("study", "%s, made %s", r.Name, r.Summary.Created.Local().Format("2006-01-02 15:04"))
@@ -68,22 +67,18 @@ func (o *Shown) frontLines(l *report.Lines, r *Record) {
 	f := o.Front
 	l.Add("front", "%s, hypervolume %s %%: assay study front %s", plural(len(f.Front), "one trial", "%d trials"),
 		report.Number(100*f.Hypervolume, 3), report.ShellQuote([]string{r.Name}))
-	for _, m := range f.Front {
+	for k, m := range f.Front {
 		if m.Trial == f.Balanced {
-			var values []float64
-			for _, g := range r.Goal.Objectives() {
-				values = append(values, g.Show(m.Values[g.Metric]))
-			}
 			l.Add("balanced", "%s", r.Params.Text(m.trial.Config))
-			l.Add("", "%s (trial %d%s)", valuesText(r.Goal, values), m.Trial, medianText(m.Runs))
+			l.Add("", "%s (trial %d%s)", pointText(f.Objectives, f.Texts()[k]), m.Trial, medianText(m.Runs))
 		}
 	}
 	if len(o.Refuted) > 0 {
-		l.Add("passed over", "%s", (&Answer{Passed: passedOver(r.Goal, r.Definition.Unit, o.story.Result)}).passedText())
+		l.Add("passed over", "%s", passedText(passedOver(r.Goal, o.story.Result)))
 	}
 }
 
-// describe says what the study is.
+// describe prints the definition of the study.
 func (r *Record) describe(l *report.Lines) {
 	switch r.Definition.Mode() {
 	case spec.ModeTable:
@@ -91,7 +86,7 @@ func (r *Record) describe(l *report.Lines) {
 	case spec.ModeOnline:
 		l.Add("tuned", "on line: its trials are iterations of a program that runs")
 	case spec.ModeAsked:
-		l.Add("runs", "made by whoever asks and tells")
+		l.Add("runs", "made by the caller of ask and tell")
 	default:
 		l.AddCommand("command", report.ShellQuote(r.Definition.Command))
 		addBeside(l, besideOf(r.Definition))
@@ -120,7 +115,7 @@ func (r *Record) describe(l *report.Lines) {
 // maxHelpers is how many names of earlier studies are listed.
 const maxHelpers = 8
 
-// describePrior says which earlier studies help and what they pruned.
+// describePrior prints which earlier studies help and which values they pruned.
 func (r *Record) describePrior(l *report.Lines, cuts []assay.Cut) {
 	helpers := r.Definition.Prior.Resolved
 	if len(helpers) == 0 {

@@ -9,10 +9,10 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/internal/stats"
+	"github.com/assay-run/assay/internal/workbench"
 	"github.com/assay-run/assay/spec"
-	"github.com/assay-run/assay/stats"
 	"github.com/assay-run/assay/store"
-	"github.com/assay-run/assay/workbench"
 )
 
 // recordOf puts a study with these trials on record, as s.

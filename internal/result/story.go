@@ -5,37 +5,41 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/study"
+	"github.com/assay-run/assay/view"
 )
 
-// A Story is an outcome with what it takes to tell people of it.
+// A Story is an outcome with the data needed to present it.
 type Story struct {
 	Outcome
 	Result    study.Result
 	Space     *assay.Space
 	Goal      assay.Goal
-	Simulated bool // the time is that of a recorded table
-	Default   bool // the first configuration is the one that the program has now
-	Recorded  bool // it is told from the record, which knows nothing of the tool's own overhead
-	// Command returns a line for a shell that runs a configuration, see [Recipe.Line]; nil if no command is run.
+	Simulated bool // the time is from a recorded table
+	Default   bool // the first configuration is the program's current one
+	Recorded  bool // from the record, which lacks the tool's own overhead
+	// Command returns a line for a shell that runs a configuration, see [Recipe.Line]; it is nil if no command is run.
 	Command func(assay.Config) string
 	Width   int // of the terminal that it is written to, 0 for none
 
-	unit func(metric string) string
+	chosen assay.Trial   // that Answer recommends
+	budget time.Duration // of time, 0 without one
 }
 
-// NewStory returns the results of a study of a definition. at is where the command that it recommends is to be used.
+// NewStory returns the results of a study of a definition. at is the place for which the recommended command is
+// written.
 func NewStory(name string, def *spec.Study, space *assay.Space, goal assay.Goal, r study.Result,
 	at Place,
 ) (*Story, error) {
 	declared := slices.ContainsFunc(def.Params, func(p spec.Param) bool { return p.Default != nil })
 	o := &Story{
 		Outcome: NewOutcome(name, space, goal, r), Result: r, Space: space, Goal: goal, Simulated: def.Replay != nil,
-		Default: declared, unit: def.Unit,
+		Default: declared, budget: def.Budget.Time,
 	}
 	if len(def.Command) > 0 && def.App == "" {
 		p, err := def.Program()
@@ -51,17 +55,17 @@ func NewStory(name string, def *spec.Study, space *assay.Space, goal assay.Goal,
 	if o.Best == nil || goal.Several() {
 		return o, nil
 	}
-	o.Answer = newAnswer(basis{space.Values, def.Unit, declared, def.Replay != nil}, goal, r)
+	o.Answer, o.chosen = newAnswer(basis{space.Values, declared, def.Replay != nil}, goal, r)
 	if o.Command != nil {
-		o.Answer.Run = o.Command(o.Answer.of.Config)
+		o.Answer.Run = o.Command(o.chosen.Config)
 	}
 	return o, nil
 }
 
-// Write writes the result for people.
+// Write prints the result.
 func (o *Story) Write(w io.Writer) error { return o.lines().Write(w) }
 
-// lines returns the result for people.
+// lines returns the result as text.
 func (o *Story) lines() *report.Lines {
 	l := report.Lines{Width: o.Width}
 	o.answerLines(&l)
@@ -74,7 +78,7 @@ func (o *Story) answerLines(l *report.Lines) {
 	switch {
 	case o.Best == nil && len(o.Refuted) > 0:
 		l.Add("best", "none: the best failed when it was run again, and nothing else was run again with success")
-		l.Add("passed over", "%s", (&Answer{Passed: passedOver(o.Goal, o.unit, o.Result)}).passedText())
+		l.Add("passed over", "%s", passedText(passedOver(o.Goal, o.Result)))
 	case o.Best == nil:
 		l.Add("best", "none: no trial ran to its end within the limits")
 	case o.Goal.Several():
@@ -87,10 +91,25 @@ func (o *Story) answerLines(l *report.Lines) {
 	}
 }
 
-// recommended writes the answer of a study with one objective.
-func (o *Story) recommended(l *report.Lines) {
+// Recommended returns the recommended trial, with the median of the runs of its configuration as its value. With
+// several objectives it is the balanced trial. ok is false if no trial is recommended.
+func (o *Story) Recommended() (t assay.Trial, ok bool) {
+	switch {
+	case o.Answer != nil:
+		t = o.chosen
+		t.Value = o.Goal.Show(o.Answer.Value) // its own inverse
+		return t, true
+	case o.Result.Found:
+		return o.Result.Best, true
+	}
+	return t, false
+}
+
+// AnswerLines writes the recommended configuration, its value, the gain and the limits, if the study has one objective
+// and has found something.
+func (o *Story) AnswerLines(l *report.Lines) {
 	a := o.Answer
-	text := o.Space.Text(a.of.Config)
+	text := o.Space.Text(o.chosen.Config)
 	if a.Keep {
 		text = "keep " + o.first() + ": " + text
 	}
@@ -106,11 +125,17 @@ func (o *Story) recommended(l *report.Lines) {
 	for _, k := range a.Limits {
 		l.Add("limit", "%s", k.Text)
 	}
+}
+
+// recommended writes the answer of a study with one objective.
+func (o *Story) recommended(l *report.Lines) {
+	o.AnswerLines(l)
+	a := o.Answer
 	if o.Command != nil {
 		l.AddCommand("run", a.Run)
 	}
 	if len(a.Passed) > 0 {
-		l.Add("passed over", "%s", a.passedText())
+		l.Add("passed over", "%s", passedText(a.Passed))
 	}
 	if r := o.Repeated; r != nil && r.First.broken() > 0 && !slices.ContainsFunc(o.Refuted,
 		func(x Refuted) bool { return x.Trial == o.Result.First.ID }) {
@@ -131,6 +156,9 @@ func medianOf(runs int) string {
 	return fmt.Sprintf(", median of %d runs", runs)
 }
 
+// unused is the share of a time budget above which the time left is shown.
+const unused = 0.01
+
 // spentLines writes the cost of the study, and the reason of its end.
 func (o *Story) spentLines(l *report.Lines) {
 	l.Add("trials", "%s", o.Trials.Text())
@@ -150,6 +178,9 @@ func (o *Story) spentLines(l *report.Lines) {
 	if !o.Recorded {
 		spent += ", " + report.Seconds(o.Overhead) + " own overhead"
 	}
+	if left := o.budget.Seconds() - o.Spent; o.EndedBy == "budget" && left > unused*o.budget.Seconds() {
+		spent += ", " + report.Seconds(left) + " left, in which no further run would have ended"
+	}
 	l.Add("spent", "%s", spent)
 	if o.CPUHours > 0 {
 		l.Add("hours", "%s hours of processors", report.Number(o.CPUHours, 3))
@@ -159,13 +190,13 @@ func (o *Story) spentLines(l *report.Lines) {
 	case !o.Recorded:
 		l.Add("ended by", "%s; on record as study %s", o.ending(), o.Study)
 	case o.EndedBy == "":
-		l.Add("ended by", "nothing yet: it runs, or its last session has not said why it ended")
+		l.Add("ended by", "nothing yet: it runs, or its last session recorded no reason for its end")
 	default:
 		l.Add("ended by", "%s", o.ending())
 	}
 }
 
-// addQueue says how long jobs waited and ran, if there were any: queued and ran are sums over jobs, in seconds.
+// addQueue adds how long jobs waited and ran, if any did: queued and ran are sums over jobs, in seconds.
 func addQueue(l *report.Lines, queued, ran float64) {
 	if queued > 0 {
 		l.Add("queue", "jobs waited %s and ran %s: %.0f %% of their time in the queue", report.Seconds(queued),
@@ -173,7 +204,7 @@ func addQueue(l *report.Lines, queued, ran float64) {
 	}
 }
 
-// ending says what ended the study, and why, as far as it is known.
+// ending returns the cause and the reason of the end of the study, as far as known.
 func (o *Outcome) ending() string {
 	text := cmp.Or(endings[o.EndedBy], o.EndedBy)
 	if o.Why != "" {
@@ -182,14 +213,14 @@ func (o *Outcome) ending() string {
 	return text
 }
 
-// addBeside says what a run has beside its command, if there is anything.
+// addBeside adds the environment of a run besides its command, if it has any.
 func addBeside(l *report.Lines, text string) {
 	if text != "" {
 		l.Add("beside", "%s", text)
 	}
 }
 
-// Text says for people what an audit found.
+// Text describes the result of an audit.
 func (a *Audit) Text() string {
 	text := fmt.Sprintf("%d of %d audited runs would have been stopped wrongly: %.1f %% of stops (95 %%: %.1f to %.1f)",
 		a.Wrong, a.Audited, 100*a.Share, 100*a.CI95[0], 100*a.CI95[1])
@@ -202,7 +233,7 @@ func (a *Audit) Text() string {
 	return text
 }
 
-// endings say for people what ended a study.
+// endings are the texts for the causes of the end of a study.
 var endings = map[string]string{
 	"budget": "the time budget", "trials": "the number of trials", "cpu_hours": "the hours of processors",
 	"target":    "the target value",
@@ -212,7 +243,7 @@ var endings = map[string]string{
 	"interrupt": "an interrupt", "error": "an error",
 }
 
-// first returns what the first configuration is called.
+// first returns the name of the first configuration.
 func (o *Story) first() string {
 	if o.Default {
 		return "the default"
@@ -220,15 +251,15 @@ func (o *Story) first() string {
 	return "the first configuration"
 }
 
-// WriteFailures says why nothing is recommended, and why no trial ended well: the first
-// reasons, each once, with the last that was printed, and the command that shows all of it.
+// WriteFailures prints why nothing is recommended, and why no trial ended well: the first reasons, each once, with the
+// end of the output, and the command that shows all of it.
 func (o *Story) WriteFailures(w io.Writer) {
 	if len(o.Refuted) > 0 {
-		fmt.Fprintln(w, "assay: no configuration is recommended: what was best failed when it was run again")
+		fmt.Fprintln(w, "assay: no configuration is recommended: the best one failed when it was run again")
 		return
 	}
 	if o.EndedBy == "budget" && len(o.Result.Trials) == 0 {
-		fmt.Fprintln(w, "assay: the time budget was spent before any trial came to its end: with a larger --budget the "+
+		fmt.Fprintln(w, "assay: the time budget was spent before any trial ended: with a larger --budget the "+
 			"same command goes on")
 		return
 	}
@@ -244,7 +275,7 @@ func (o *Story) WriteFailures(w io.Writer) {
 			continue
 		}
 		seen = append(seen, t.Reason)
-		text := fmt.Sprintf("trial %d (%s): %s", t.ID, o.Space.Text(t.Config), t.Reason)
+		text := fmt.Sprintf("trial %d (%s): %s", t.ID, o.Space.Text(t.Config), view.Reason(o.Goal, t))
 		fmt.Fprintf(w, "  %s\n", report.Visible(text))
 		if f := t.Measurement.Failure; f != nil && len(f.Output) > 0 {
 			fmt.Fprintln(w, "    it printed last:")
@@ -260,5 +291,5 @@ func (o *Story) WriteFailures(w io.Writer) {
 	}
 }
 
-// EndText says for people what ended a study; see assay.End.
+// EndText returns the text for the cause of the end of a study; see assay.End.
 func EndText(by string) string { return cmp.Or(endings[by], by) }

@@ -109,7 +109,9 @@ gain       not shown: 1.1 % faster [0.71 % slower, 2.9 % faster], 2 pairs
 elapsed    2 s (trial 2)
 gain       none: the default is the best
 `},
-		"a failed first": {", default: 1", func(r *study.Result) { r.First.State, r.First.Reason = assay.Failed, "exit code 1" }, `best       n=2
+		"a failed first": {", default: 1", func(r *study.Result) {
+			r.First.State, r.First.Reason = assay.Failed, "exit code 1"
+		}, `best       n=2
 elapsed    2 s (trial 2)
 gain       not known: the default failed: exit code 1
 `},
@@ -229,5 +231,21 @@ func TestWriteFailuresOfAHopelessStudy(t *testing.T) {
 		"    all of it: assay study output 'my study' 1, and with --stderr\n"
 	if text != want || !strings.HasPrefix(b.String(), "assay: the first trials all failed for the same reason") {
 		t.Errorf("got\n%swant\n%s", b.String(), want)
+	}
+}
+
+// Time of the budget that no run fitted into is shown, if it is more than a hundredth.
+func TestTimeLeft(t *testing.T) {
+	for spent, want := range map[time.Duration]string{
+		90 * time.Second:         "1 min 30 s, 1 s own overhead, 10 s left, in which no further run would have ended\n",
+		99500 * time.Millisecond: "1 min 40 s, 1 s own overhead\n",
+	} {
+		s := storyOf(t, "command: [run, '{n}']\nparameters: {n: 1..9}\nbudget: 100s\n", func(r *study.Result) {
+			r.EndedBy, r.Spent = "budget", spent
+		})
+		var b strings.Builder
+		if err := s.Write(&b); err != nil || !strings.Contains(b.String(), "spent      "+want) {
+			t.Errorf("%v, no %q in\n%s", err, want, &b)
+		}
 	}
 }

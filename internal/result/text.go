@@ -33,8 +33,7 @@ func (c Counts) Text() string {
 	return fmt.Sprintf("%d: %s", c.Total, strings.Join(parts, ", "))
 }
 
-// ValueText returns the objective of a trial for people: "> 1.2 s" if it was
-// stopped there, "–" if there is none.
+// ValueText formats the objective of a trial: "> 1.2 s" if it was stopped there, "–" without a value.
 func ValueText(g assay.Goal, t assay.Trial) string {
 	switch t.State {
 	case assay.Running, assay.Failed, assay.Withdrawn:
@@ -54,7 +53,7 @@ func ValueText(g assay.Goal, t assay.Trial) string {
 	return report.Metric(g.Show(t.Value), g.Unit)
 }
 
-// ObjectiveText is ValueText of one objective of several.
+// ObjectiveText is ValueText for one of several objectives.
 func ObjectiveText(o assay.Objective, t assay.Trial) string {
 	x, err := o.Value(t.Measurement)
 	switch {

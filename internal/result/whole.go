@@ -1,11 +1,9 @@
 package result
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,17 +11,16 @@ import (
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/spec"
-	"github.com/assay-run/assay/study"
 	"github.com/assay-run/assay/view"
 )
 
-// A Whole is a study with all that is on record of it, for pages. Its JSON is what the modules of pages read.
+// A Whole is a study with everything on record, for pages. The modules of pages read its JSON.
 type Whole struct {
 	Study     string    `json:"study"`
 	Made      time.Time `json:"made"`
 	Last      time.Time `json:"last"` // of the last event
 	Objective Objective `json:"objective"`
-	// Objectives are all of them and Front is what was found, of a study with several: Best is then balanced.
+	// Objectives and Front are set for a study with several objectives: Best is then the balanced trial.
 	Objectives []Objective  `json:"objectives,omitempty"`
 	Front      *Front       `json:"front,omitempty"`
 	Limits     []string     `json:"limits"`
@@ -32,8 +29,8 @@ type Whole struct {
 	Stop       string       `json:"stop"`
 	Seed       uint64       `json:"seed,string"`
 	Parallel   int          `json:"parallel"`
-	Simulated  bool         `json:"simulated"` // the time is that of a recorded table
-	EndedBy    string       `json:"ended_by"`  // "" while it runs, or if it has not said so
+	Simulated  bool         `json:"simulated"` // the time is from a recorded table
+	EndedBy    string       `json:"ended_by"`  // "" while it runs, or if unknown
 	Params     []WholeParam `json:"params"`
 	Counts     Counts       `json:"counts"`
 	Best       int64        `json:"best"`       // a trial, or 0
@@ -42,16 +39,16 @@ type Whole struct {
 	First      int64        `json:"first"`      // the trial that the best is compared with, or 0
 	Default    bool         `json:"default"`
 	Gain       *Gain        `json:"gain"`
-	Answer     *Answer      `json:"answer"` // null if nothing was found, or of several objectives
+	Answer     *view.Answer `json:"answer"` // null if nothing was found, or of several objectives
 	Spent      Real         `json:"spent_s"`
 	Lost       Real         `json:"lost_s"`
 	Saved      Real         `json:"saved_s"`
 	// Trials are there for a page that draws them without asking for more: see Whole.Columns.
 	Trials *view.Columns `json:"trials,omitempty"`
 	Again  []Rerun       `json:"again"` // repeated runs, in order
-	Cuts   []WholeCut    `json:"cuts"`  // what earlier studies pruned and gave back, in order
+	Cuts   []WholeCut    `json:"cuts"`  // values that earlier studies pruned and restored, in order
 
-	Table *assay.Table `json:"-"` // what all of this is made of
+	Table *assay.Table `json:"-"` // the source of this data
 
 	story *Story
 	def   *spec.Study
@@ -65,7 +62,7 @@ type WholeParam struct {
 	Lo     Real     `json:"lo"`
 	Hi     Real     `json:"hi"`
 	Log    bool     `json:"log,omitempty"`
-	Levels []string `json:"levels,omitempty"` // its values, or what a permutation orders; nil of a number
+	Levels []string `json:"levels,omitempty"` // its values, or the elements of a permutation; nil for a number
 	When   string   `json:"when,omitempty"`   // where it is in force; "" is everywhere
 }
 
@@ -84,7 +81,7 @@ func NewParams(params Params) []WholeParam {
 	return out
 }
 
-// A WholeCut is a cut whose threshold is said as the metric is.
+// A WholeCut is a cut whose threshold is on the scale of the metric.
 type WholeCut struct {
 	assay.Cut
 	Threshold Real `json:"threshold"`
@@ -97,7 +94,8 @@ type Rerun struct {
 	Value   Real        `json:"value"`
 	Elapsed Real        `json:"elapsed"`
 	Reason  string      `json:"reason,omitempty"`
-	Race    bool        `json:"race,omitempty"` // to find out which is best, not to compare it with the first
+	Race    bool        `json:"race,omitempty"`     // to find out which is best, not to compare it with the first
+	Ended   int64       `json:"ended_ms,omitempty"` // Unix time
 }
 
 // A Real is a number for JSON, null if it is not finite. It has the digits that a page can
@@ -138,44 +136,18 @@ func (r *Record) Whole(ctx context.Context) (*Whole, error) {
 	for _, x := range w.Table.Repeats {
 		w.Again = append(w.Again, Rerun{
 			Trial: x.Trial, State: x.State, Value: Real(r.Goal.Show(x.Value)), Elapsed: Real(x.Elapsed.Seconds()),
-			Reason: x.Reason, Race: x.Race,
+			Reason: x.Reason, Race: x.Race, Ended: x.At.UnixMilli(),
 		})
 	}
-	came := r.recall
-	if d.Mode() == spec.ModeOnline {
-		came = w.online(r)
-	}
-	res, err := came(ctx)
+	story, err := r.Story(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return w, w.tell(r, res)
+	w.tell(r, story)
+	return w, nil
 }
 
-// online returns what reads the result of a study that no loop of this program has run.
-func (w *Whole) online(r *Record) func(context.Context) (study.Result, error) {
-	return func(ctx context.Context) (study.Result, error) {
-		res := study.Result{Spent: r.Summary.Spent, EndedBy: r.Summary.Ended}
-		for t, err := range r.Trials(ctx) {
-			if err != nil {
-				return res, err
-			}
-			if !t.State.Final() {
-				continue
-			}
-			res.Trials = append(res.Trials, t)
-			if t.ID == 1 {
-				res.First = t
-			}
-		}
-		nth := func(t assay.Trial) int32 { return w.Line(t.ID).Nth }
-		slices.SortStableFunc(res.Trials, func(a, b assay.Trial) int { return cmp.Compare(nth(a), nth(b)) })
-		res.Best, res.Found = assay.Best(res.Trials)
-		return res, nil
-	}
-}
-
-// Line returns the line of a trial, one of ID 0 if there is no such trial.
+// Line returns the line of a trial, or a line of ID 0 if the trial does not exist.
 func (w *Whole) Line(id int64) assay.Line {
 	if k, ok := w.Table.Place(id); ok {
 		return w.Table.Lines[k]
@@ -188,13 +160,9 @@ func (w *Whole) Columns() *view.Columns {
 	return view.NewColumns(w.Table, view.Places(0, len(w.Table.Lines)), nil)
 }
 
-// tell fills in what the study came to.
-func (w *Whole) tell(r *Record, res study.Result) error {
-	story, err := r.story(res)
-	if err != nil {
-		return err
-	}
-	outcome := story.Outcome
+// tell fills in the results of the study.
+func (w *Whole) tell(r *Record, story *Story) {
+	outcome, res := story.Outcome, story.Result
 	if r.Goal.Several() {
 		w.Objectives, w.Front = outcome.Objectives, NewFront(r.Name, r.Params.Values, r.Goal, res)
 		for i, p := range w.Front.Curve {
@@ -211,13 +179,12 @@ func (w *Whole) tell(r *Record, res study.Result) error {
 		w.Best, w.Value, w.Runs = res.Best.ID, Real(outcome.Best.Value), max(1, res.Runs)
 	}
 	w.story, w.Answer = story, outcome.Answer
-	return nil
 }
 
 // Lines returns the answer in the words of the command line: labels and texts.
 func (w *Whole) Lines() []report.Entry { return w.story.lines().Entries() }
 
-// Lucky reports whether the runs at the end say that the first configuration is better.
+// Lucky reports whether the runs at the end show that the first configuration is better.
 func (w *Whole) Lucky() bool { return w.Gain != nil && !w.Gain.Shown && w.Gain.Verdict != "~" }
 
 // A Figure is a number for a page, its meaning, and whether it is good or bad news, or neither.
@@ -242,6 +209,11 @@ func (w *Whole) Figure() *Figure {
 		return &Figure{"no gain shown", a.Gain, ""}
 	case w.Best > 0 && w.Best == w.First:
 		return &Figure{"no gain", strings.TrimPrefix(a.Gain, "none: "), ""}
+	case strings.HasPrefix(a.Gain, "not shown: "):
+		return &Figure{"no gain shown", strings.TrimPrefix(a.Gain, "not shown: "), ""}
+	}
+	if change, first, exact := strings.Cut(a.Gain, " than "); exact { // of recorded values
+		return &Figure{change, "than " + first + ", by the recorded values", "good"}
 	}
 	return nil
 }

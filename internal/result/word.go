@@ -4,11 +4,12 @@ import (
 	"fmt"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/view"
 )
 
-// Word returns what the state of a trial is called wherever people read it: done, stopped,
-// failed, outside limits, unfinished or withdrawn. An unfinished one may run, or wait for the study to go on: the
-// record does not say. JSON has the names of assay.State alone (docs/adr/0030-view.md).
+// Word returns the word for the state of a trial in texts for users: done, stopped, failed, outside limits, unfinished
+// or withdrawn. An unfinished trial may be running, or wait for the study to be resumed: the record does not
+// distinguish them. JSON uses the names of assay.State only (docs/adr/0030-view.md).
 func Word(s assay.State) string {
 	switch s {
 	case assay.Running:
@@ -21,7 +22,7 @@ func Word(s assay.State) string {
 	return s.String()
 }
 
-// WordOf is [Word] of a study: one that was run below the full level of the goal ended "below full".
+// WordOf is [Word] for a study: a trial that was run below the full level of the goal ended "below full".
 func WordOf(g assay.Goal, s assay.State) string {
 	if g.Level != nil && s == assay.Infeasible {
 		return "below full"
@@ -33,24 +34,24 @@ func WordOf(g assay.Goal, s assay.State) string {
 // by a rule: it has not lost to the best.
 func CutOff(t assay.Trial) bool { return t.State == assay.Censored && !t.Stopped() }
 
-// why returns the reason to be shown with a trial, "" if its state says enough.
-func why(t assay.Trial) string {
+// why returns the reason shown with a trial, "" if its state is sufficient.
+func why(g assay.Goal, t assay.Trial) string {
 	switch {
 	case t.State == assay.Failed, t.State == assay.Infeasible, t.State == assay.Withdrawn, CutOff(t):
-		return t.Reason
+		return view.Reason(g, t)
 	}
 	return ""
 }
 
-// Repeated says what became of the runs that were made again.
+// Repeated describes the repeated runs.
 type Repeated struct {
-	Race  int    `json:"race,omitempty"` // runs that found out which configuration is best
+	Race  int    `json:"race,omitempty"` // runs that determined the best configuration
 	Best  Reruns `json:"best"`           // of the best, to compare it with the first
 	First Reruns `json:"first"`          // of the first
 	Short string `json:"short,omitempty"`
 }
 
-// Reruns is some runs of one configuration that were made again.
+// Reruns are repeated runs of one configuration.
 type Reruns struct {
 	Runs       int    `json:"runs"`
 	Failed     int    `json:"failed"`
@@ -61,7 +62,7 @@ type Reruns struct {
 // broken returns how many of the runs are of no use.
 func (a Reruns) broken() int { return a.Failed + a.Infeasible }
 
-// Text returns "2 of 5 failed: exit code 1", or "" if all came to a good end.
+// Text returns "2 of 5 failed: exit code 1", or "" if all succeeded.
 func (a Reruns) Text() string {
 	what := "failed"
 	switch {

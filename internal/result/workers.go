@@ -8,13 +8,13 @@ import (
 	"github.com/assay-run/assay/study"
 )
 
-// A Worker is what the runs of a study say of one that made them. Its JSON is a contract.
+// A Worker is a worker's comparison with its class, from the runs of a study. Its JSON is a contract.
 type Worker struct {
 	Where string `json:"where"`
 	Class string `json:"class"`
 	Runs  int    `json:"runs"`
-	// Ratio is that of its values to those of the average worker of its class, as it is learned from all runs;
-	// CI95 its interval, null if nothing tells yet.
+	// Ratio is the ratio of its values to the values of the average worker of its class, estimated from all runs; CI95 is
+	// the confidence interval, null without enough data.
 	Ratio float64     `json:"ratio"`
 	CI95  [2]*float64 `json:"ratio_ci95"`
 }
@@ -34,7 +34,7 @@ func newWorkers(r study.Result) (all []Worker) {
 // mostWorkers is how many workers are listed.
 const mostWorkers = 12
 
-// workerLines says how workers compare.
+// workerLines describes how workers compare.
 func workerLines(l *report.Lines, all []Worker) {
 	var lines []string
 	for i, w := range all {

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/batch"
-	"github.com/assay-run/assay/worker"
+	"github.com/assay-run/assay/internal/batch"
+	"github.com/assay-run/assay/internal/worker"
 )
 
 // onNode returns the allocation of Slurm in which this process is, and whether it is on a machine of one.
@@ -22,8 +22,8 @@ func onNode() (batch.Allocation, bool) {
 	return a, is && a.Node != ""
 }
 
-// Hurries reports whether a signal ends a worker without waiting for its runs. SIGTERM does in an allocation:
-// Slurm kills what is left of it half a minute later, and a run that is reported as ended begins elsewhere at once.
+// Hurries reports whether a signal ends a worker without waiting for its runs. SIGTERM does so in an allocation: Slurm
+// kills the remaining processes half a minute later, and a run that is reported as ended begins elsewhere at once.
 func Hurries(s os.Signal) bool {
 	_, is := onNode()
 	return is && s == syscall.SIGTERM
@@ -32,13 +32,13 @@ func Hurries(s os.Signal) bool {
 // neighbours is how many workers of this user one machine may have, each of another job.
 const neighbours = 64
 
-// workOn is a worker in an allocation of Slurm: it ends with it, has the name that Slurm gives the machine, and a
-// directory that no other job on the machine has.
+// workOn runs a worker in an allocation of Slurm: it ends with the allocation, has Slurm's name of the machine, and a
+// directory of its own for the job.
 func workOn(ctx context.Context, o Worker, a batch.Allocation) error {
 	ends, err := a.Ends(ctx)
 	switch {
 	case err != nil:
-		o.Warn(fmt.Sprintf("when job %s ends is not known (%v): --until says when the worker is to end", a.Job, err))
+		o.log().Warn(fmt.Sprintf("the end of job %s is not known (%v): --until sets the end of the worker", a.Job, err))
 	case !ends.IsZero() && (o.Until.IsZero() || ends.Before(o.Until)):
 		o.Until = ends
 	}
@@ -80,8 +80,8 @@ func (o Worker) say(format string, args ...any) {
 	}
 }
 
-// Serving returns the address of a server that workers on other machines can be given, for an address
-// that a user gave. A note says what may be wrong with it; the error, that no server is there.
+// Serving returns the address of a server for workers on other machines, given a user's address. The note warns of
+// possible problems; the error means that no server answers there.
 func Serving(server string) (address, note string, err error) {
 	if address, err = fleetURL(server); err != nil {
 		return "", "", err

@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/assay-run/assay/internal/access"
-	"github.com/assay-run/assay/queue"
+	"github.com/assay-run/assay/internal/queue"
 )
 
 // audited is a Control that has it on record when a worker offers other applications than before.
@@ -18,7 +18,7 @@ type audited struct {
 	apps map[string][]string // by worker
 }
 
-// newAudited returns a Control that goes on with what is on record.
+// newAudited returns a Control that continues the audit on record.
 func newAudited(c queue.Control, audit *access.Audit) (*audited, error) {
 	all, err := audit.Entries(0)
 	if err != nil {

@@ -56,10 +56,10 @@ func TestServerAway(t *testing.T) {
 	_, c, end := start(t, dir, 0)
 	command := fmt.Sprintf("sh, -c, 'echo $1 >> %s; cat %s; echo $1 >> %s', sh, '{n}'", begun, gate, over)
 	lab{c, dir}.submit(t, "s", trivial(command, 1, trials, trials))
+	first := time.Now()
 	for i := range machines {
 		process(t, dir, fmt.Sprint("w", i))
 	}
-	first := time.Now()
 	wait("not all programs began", func() bool { return lines(begun) == trials })
 	end()
 	wait("not all programs ended", func() bool {

@@ -13,17 +13,18 @@ import (
 
 const (
 	blobsDir     = "blobs"
+	outputsDir   = "outputs"
 	defaultBlobs = 10 << 30
-	// collectEvery is how often blobs that nobody needs are looked for, beside the start, and collectAge how long they are
-	// kept: what is sent before the study that names it is none of them.
+	// collectEvery is the interval of the search for unneeded blobs, besides the start. collectAge is how long they are
+	// kept, because inputs are sent before the study that names them.
 	collectEvery = time.Hour
 	collectAge   = 24 * time.Hour
 )
 
-// openBlobs opens the files of the studies. What was half sent is removed.
+// openBlobs opens the files of the studies. Incomplete uploads are removed.
 func (s *server) openBlobs() (err error) {
 	if s.store.Path == "" { // a database keeps no outputs
-		s.store.Outputs = filepath.Join(s.o.Dir, "outputs")
+		s.store.Outputs = filepath.Join(s.o.Dir, outputsDir)
 	}
 	s.blobs, err = blobs.Open(filepath.Join(s.o.Dir, blobsDir), cmp.Or(s.o.Blobs, defaultBlobs))
 	return err
@@ -42,7 +43,7 @@ func (s *server) collect(ctx context.Context) {
 				return s.needed(ctx, old)
 			})
 			if err != nil && ctx.Err() == nil {
-				s.o.Warn("unused blobs are not removed: " + err.Error())
+				s.o.Log.Warn("unused blobs are not removed: " + err.Error())
 			}
 			select {
 			case <-t.C:
@@ -54,8 +55,8 @@ func (s *server) collect(ctx context.Context) {
 	s.end(func() error { stop(); <-done; return nil })
 }
 
-// needed returns which of the old blobs a study on record names: as an input, as a list of what a run left, or in
-// such a list.
+// needed returns which of the old blobs a study on record names: as an input, as a manifest of kept files, or in such a
+// manifest.
 func (s *server) needed(ctx context.Context, old map[string]bool) (map[string]bool, error) {
 	need := map[string]bool{}
 	for study, err := range s.store.Studies(ctx) {
@@ -66,7 +67,7 @@ func (s *server) needed(ctx context.Context, old map[string]bool) (map[string]bo
 		if err != nil {
 			return nil, err
 		}
-		inputs, _ := def.Stage()
+		inputs, _ := def.Staged.Stage()
 		for _, in := range inputs {
 			need[in.SHA256] = true
 		}
@@ -86,7 +87,7 @@ func (s *server) needed(ctx context.Context, old map[string]bool) (map[string]bo
 	return need, nil
 }
 
-// listed adds what a list names. One that is not there, or is damaged, names nothing.
+// listed adds the files of a manifest. A missing or damaged manifest adds none.
 func (s *server) listed(hash string, need map[string]bool) {
 	f, err := s.blobs.Open(hash, false)
 	if err != nil {

@@ -19,13 +19,13 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/queue/jetstream"
+	"github.com/assay-run/assay/internal/rest/api"
 	"github.com/assay-run/assay/internal/server"
-	"github.com/assay-run/assay/queue/jetstream"
-	"github.com/assay-run/assay/rest/api"
+	"github.com/assay-run/assay/internal/worker"
 	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/store"
-	"github.com/assay-run/assay/worker"
 )
 
 // A lab is a server in this process, and what speaks to it.
@@ -241,7 +241,8 @@ func BenchmarkOneWorker(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		s, err := setup.Open(b.Context(), def, filepath.Join(b.TempDir(), "a.db"), name, setup.Options{Check: 5})
+		def.Pairs.Runs = 5
+		s, err := setup.Open(b.Context(), def, filepath.Join(b.TempDir(), "a.db"), name, setup.Options{})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -370,7 +371,7 @@ func past(ctx context.Context, to *setup.Store, name string, seed, trials int) e
 		}
 		all = append(all, e)
 	}
-	all = append(all, assay.Event{Steered: &assay.Steering{Do: "run"}, At: time.Now()})
+	all = append(all, assay.Event{Steered: &assay.StudyCommand{Do: "run"}, At: time.Now()})
 	_, err = to.Append(ctx, name, 0, all...)
 	return err
 }

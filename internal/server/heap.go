@@ -8,15 +8,15 @@ import (
 	"sync/atomic"
 )
 
-// Between two collections Go lets a heap grow to twice of what it holds. A server may hold the trials of
-// many studies, of which most stay as they are, and allocates little a second. So its heap grows by
-// headroom, or by leastGrowth of itself if that is more; never by more than Go would let it.
+// By default Go lets a heap double between two collections. A server may hold the trials of many studies, most of which
+// do not change, and allocates slowly. So its heap grows by headroom, or by leastGrowth of itself if that is more;
+// never by more than the default.
 const (
 	headroom    = 16 << 20
 	leastGrowth = 16 // per cent
 )
 
-// growth returns by how many per cent a heap may grow that holds so many bytes.
+// growth returns the allowed growth, in per cent, of a heap with the given live bytes.
 func growth(live uint64) int {
 	if live == 0 {
 		return 100
@@ -31,8 +31,7 @@ type keeper struct {
 	live    []metrics.Sample
 }
 
-// keepHeap keeps the heap small until stop is called. It does nothing where the environment says how much
-// the heap may grow.
+// keepHeap keeps the heap small until stop is called. It does nothing if the environment sets GOGC.
 func keepHeap() (stop func()) {
 	if os.Getenv("GOGC") != "" {
 		return func() {}
@@ -46,12 +45,12 @@ func keepHeap() (stop func()) {
 	}
 }
 
-// wait has look called after the next collection: that is when a value which nobody has is found.
+// wait arranges a call of look after the next collection, by the finalizer of an unreachable value.
 func (k *keeper) wait() {
 	runtime.SetFinalizer(&struct{ k *keeper }{k}, func(*struct{ k *keeper }) { k.look() })
 }
 
-// look is called by one goroutine, that of finalizers.
+// look is called by the finalizer goroutine only.
 func (k *keeper) look() {
 	if k.over.Load() {
 		return

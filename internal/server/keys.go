@@ -14,20 +14,20 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/access"
-	"github.com/assay-run/assay/queue/jetstream"
-	"github.com/assay-run/assay/rest/api"
-	"github.com/assay-run/assay/worker"
+	"github.com/assay-run/assay/internal/queue/jetstream"
+	"github.com/assay-run/assay/internal/rest/api"
+	"github.com/assay-run/assay/internal/worker"
 )
 
-// Names of what lies in the directory of a server that others reach.
+// File names in the directory of a server that accepts remote clients.
 const (
 	tokensFile = "tokens.json"
 	authority  = "ca"
 	namesFile  = "names"       // of the server, one a line
-	adminFile  = "admin.token" // what Init leaves
+	adminFile  = "admin.token" // made by Init
 )
 
-// keys are the tokens of a server, and what it is known by.
+// keys are the tokens of a server, its authority and its names.
 type keys struct {
 	tokens *access.Tokens
 	ca     *access.Authority
@@ -75,6 +75,9 @@ func (s *server) access(ctx context.Context) error {
 		k.tokens.Watch(watching, func(name string) {
 			if s.queue != nil {
 				s.queue.Cut(name)
+			}
+			if f := s.fleet; f != nil {
+				f.ShutOut(func(id string) bool { return worker.IDHasPrefix(id, name) })
 			}
 		})
 	}()
@@ -168,7 +171,7 @@ func credential(t access.Token, secret string, ca *access.Authority) access.Cred
 // Revoke implements [api.Keys].
 func (k *keys) Revoke(_ context.Context, name, by string) error { return k.tokens.Revoke(name, by) }
 
-// A Made is what [Init] has made.
+// A Made is the result of [Init].
 type Made struct {
 	Dir       string   `json:"dir"`
 	CA        string   `json:"ca_sha256"`
@@ -176,9 +179,9 @@ type Made struct {
 	TokenFile string   `json:"token_file"`
 }
 
-// Init makes what a server needs that others reach: an authority of its own, and a token of the
-// role admin. names are those that clients know the server by; without any it is the name of this
-// machine. It is an error of the class conflict if the server has them.
+// Init makes the credentials of a server for remote clients: an authority of its own, and a token of the role admin.
+// names are the names by which clients know the server; the default is the name of this machine. It is an error of
+// class conflict if the server has them already.
 func Init(dir string, names []string) (m Made, err error) {
 	if dir == "" {
 		if dir, err = api.DefaultDir(); err != nil {

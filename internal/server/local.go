@@ -8,15 +8,15 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/assay-run/assay/internal/pace"
-	"github.com/assay-run/assay/queue"
+	"github.com/assay-run/assay/internal/proc"
+	"github.com/assay-run/assay/internal/queue"
 )
 
 // localName is the name of the worker of this machine.
 const localName = "local"
 
-// resuming is a Fleet that starts the worker of this machine again when it is to go on: it has ended if
-// it was drained.
+// resuming is a Fleet that restarts the worker of this machine when it is ordered to resume: a drained worker has
+// ended.
 type resuming struct {
 	*queue.Fleet
 	start func() error
@@ -35,9 +35,9 @@ func (f resuming) Order(who string, o queue.Order) error {
 	return nil
 }
 
-// startWorker starts the worker of this machine: a process in a session of its own, so that its
-// runs go on when the server ends. One that an earlier server has started is there still; then
-// the new one ends at once, for it finds the directory taken.
+// startWorker starts the worker of this machine: a process in its own session, so that its runs continue when the
+// server ends. If the worker of an earlier server is still running, the new one ends at once, because the directory is
+// locked.
 func (s *server) startWorker(socket string) error {
 	dir := filepath.Join(s.o.Dir, workerDir)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -49,13 +49,13 @@ func (s *server) startWorker(socket string) error {
 	}
 	defer out.Close()
 	cmd := exec.Command(s.o.Program, "worker", "--server", "unix:"+socket, "--name", localName, "--accept-commands",
-		"--slots", strconv.Itoa(s.o.Slots), "--data", dir, "--alone", pace.Of(time.Minute).String())
+		"--slots", strconv.Itoa(s.o.Slots), "--data", dir, "--alone", proc.Paced(time.Minute).String())
 	cmd.Dir = "/"
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	go func() { _ = cmd.Wait() }() // what it has to say is in its log
+	go func() { _ = cmd.Wait() }() // its messages are in its log
 	return nil
 }

@@ -5,21 +5,20 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/queue"
-	"github.com/assay-run/assay/rest/api"
-	"github.com/assay-run/assay/service"
+	"github.com/assay-run/assay/internal/queue"
+	"github.com/assay-run/assay/internal/rest/api"
+	"github.com/assay-run/assay/internal/service"
 	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/store"
 	"github.com/assay-run/assay/study"
 )
 
-// Look returns the API of a store that is only looked at: studies that others run, such as a
-// tune in another terminal, are there as they go on, and nothing can be changed. Whoever asks
-// is taken for a viewer, so that it is for the process itself: see [api.As].
+// Look returns a read-only API of a store. Studies that other processes run, such as a tune in another terminal, are
+// shown as they progress. Every caller is taken for a viewer, so it is for use in the process itself: see [api.As].
 func Look(store *setup.Store, version string) *api.Server { return LookFor(store, version, nil) }
 
-// LookFor is Look for those who have a token, too, at a host of these names.
+// LookFor is Look for the owners of tokens too, at a host of these names.
 func LookFor(store *setup.Store, version string, keys api.Keys, names ...string) *api.Server {
 	host := &lookout{store: store}
 	return api.New(api.Options{
@@ -31,7 +30,7 @@ func LookFor(store *setup.Store, version string, keys api.Keys, names ...string)
 // A lookout is the host of a store that is only read.
 type lookout struct{ store *setup.Store }
 
-// errLook says why nothing is changed here.
+// errLook returns the error of every change.
 func errLook() error {
 	return assay.WithHint(
 		assay.Errorf(assay.ClassUsage, "these pages only look: no server runs the studies of this store"),
@@ -42,9 +41,9 @@ func (l *lookout) Submit(context.Context, *spec.Study, string, string) (api.Info
 	return api.Info{}, errLook()
 }
 
-func (l *lookout) Steer(context.Context, string, assay.Steering) error { return errLook() }
+func (l *lookout) Steer(context.Context, string, assay.StudyCommand) error { return errLook() }
 
-func (l *lookout) Give(context.Context, string, []assay.Config, string) error { return errLook() }
+func (l *lookout) Enqueue(context.Context, string, []assay.Config, string) error { return errLook() }
 
 func (l *lookout) Order(context.Context, string, []int64, string) error { return errLook() }
 
@@ -90,20 +89,23 @@ func (l *lookout) Infos(ctx context.Context) (all []api.Info, err error) {
 	return all, nil
 }
 
-// looked returns what there is to say of a study that goes on elsewhere, or has ended. It runs if
-// somebody holds it.
+// looked returns the description of a study that is run by another process, or has ended. It is running if its lock is
+// held. Otherwise its unfinished trials do not run: the end of the budget has cut them off, or their process was
+// killed.
 func (l *lookout) looked(ctx context.Context, sum assay.Summary) (api.Info, error) {
 	i := api.Info{Summary: sum, State: service.StateOf(sum), Priority: sum.Priority, Lost: sum.Lost}
-	i.Running = int(sum.Counts[assay.Running])
-	of, tells := l.store.Store.(store.Holder)
-	if i.State != service.Idle || !tells {
+	if i.State != service.Idle {
+		return i, nil
+	}
+	running := int(sum.Counts[assay.Running])
+	of, known := l.store.Store.(store.Holder)
+	if !known {
+		i.Running = running
 		return i, nil
 	}
 	by, err := of.Held(ctx, sum.Study)
 	if by != "" {
-		i.State = service.Running
-	} else {
-		i.Running = 0 // who began these runs was killed
+		i.State, i.Running = service.Running, running
 	}
 	return i, err
 }

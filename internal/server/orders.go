@@ -8,8 +8,8 @@ import (
 	"os"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/whole"
-	"github.com/assay-run/assay/queue"
+	"github.com/assay-run/assay/internal/atomicfile"
+	"github.com/assay-run/assay/internal/queue"
 )
 
 // readOrders returns the orders to workers on record.
@@ -34,7 +34,7 @@ func writeOrders(path string, all map[string]queue.Order) error {
 	if err != nil {
 		return err
 	}
-	if err := whole.WriteFile(path, append(b, '\n'), 0o600); err != nil {
+	if err := atomicfile.WriteFile(path, append(b, '\n'), 0o600); err != nil {
 		return assay.WithClass(assay.ClassIO, fmt.Errorf("the orders to workers: %w", err))
 	}
 	return nil

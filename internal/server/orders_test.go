@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/queue"
+	"github.com/assay-run/assay/internal/queue"
 )
 
 // Orders are read as they were written; a file that is none is said, and is no empty one.

@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -9,24 +8,22 @@ import (
 	"io"
 	"math"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/queue"
+	"github.com/assay-run/assay/internal/rest/api"
 	"github.com/assay-run/assay/internal/server"
+	"github.com/assay-run/assay/internal/service"
 	"github.com/assay-run/assay/internal/testbed"
-	"github.com/assay-run/assay/queue"
-	"github.com/assay-run/assay/rest/api"
-	"github.com/assay-run/assay/service"
 	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/spec"
 )
@@ -50,10 +47,18 @@ func TestMain(m *testing.M) {
 	}
 	if dir := os.Getenv("ASSAY_TEST_SERVER"); dir != "" {
 		lease, _ := time.ParseDuration(os.Getenv("ASSAY_TEST_LEASE")) // 0 is the default
-		o := server.Options{Dir: dir, Version: "v0.0.0", Lease: lease, Listen: strings.Fields(os.Getenv("ASSAY_TEST_LISTEN"))}
-		err := server.Run(context.Background(), o, func(r server.Ready) { _ = json.NewEncoder(os.Stdout).Encode(r) })
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+		o := server.Options{
+			Dir: dir, Store: os.Getenv("ASSAY_TEST_STORE"), Version: "v0.0.0", Lease: lease,
+			Listen: strings.Fields(os.Getenv("ASSAY_TEST_LISTEN")),
+		}
+		ctx, stop := signal.NotifyContext(context.Background(), unix.SIGTERM)
+		defer stop()
+		err := server.Run(ctx, o, func(r server.Ready) { _ = json.NewEncoder(os.Stdout).Encode(r) })
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
 	}
 	testbed.Wide(8)
 	testbed.Main(m)
@@ -66,6 +71,7 @@ search: {seed: %d}
 budget: {trials: 100000}
 parallel: 4
 prior: {use: none}
+check: none
 `
 
 // fill makes a store with studies of so many trials each, made by a server with one worker, which
@@ -82,7 +88,7 @@ func fill(tb testing.TB, path string, studies, trials int) {
 	carrier := queue.NewMemory(time.Minute)
 	f := queue.New(carrier, queue.Options{})
 	go func() { _ = f.Serve(ctx) }()
-	h, err := service.Open(ctx, service.Options{Store: store, Fleet: f, Check: -1})
+	h, err := service.Open(ctx, service.Options{Store: store, Fleet: f})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -160,34 +166,12 @@ type restart struct {
 // start starts a server in a process, and returns when it answers.
 func start(tb testing.TB, dir string, studies int) (pid int, c *api.Client, kill func()) {
 	tb.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "ASSAY_TEST_SERVER="+dir)
-	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		tb.Fatal(err)
+	m := &member{dir: dir}
+	m.up(tb)
+	if m.ready.Studies != studies {
+		tb.Fatalf("%+v", m.ready)
 	}
-	if err := cmd.Start(); err != nil {
-		tb.Fatal(err)
-	}
-	kill = sync.OnceFunc(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	})
-	tb.Cleanup(kill)
-	var said server.Ready
-	s := bufio.NewScanner(out)
-	if !s.Scan() {
-		tb.Fatal("the server said nothing")
-	}
-	if err := json.Unmarshal(s.Bytes(), &said); err != nil || said.Studies != studies {
-		tb.Fatalf("%s: %v", s.Bytes(), err)
-	}
-	if c, err = api.Open("unix:"+filepath.Join(dir, api.SocketName), ""); err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(c.Close)
-	return cmd.Process.Pid, c, kill
+	return m.cmd.Process.Pid, m.client, m.kill
 }
 
 // begin starts a server in a process, and kills it once all studies have been resumed.
@@ -198,12 +182,12 @@ func begin(tb testing.TB, dir string, studies int) (r restart) {
 	defer kill()
 	r.answers = time.Since(began)
 	for {
-		all, _, err := c.Queue(tb.Context(), "", 10*studies)
+		all, err := c.Queue(tb.Context(), "", 10*studies)
 		if err != nil {
 			tb.Fatal(err)
 		}
 		open := map[string]bool{}
-		for _, e := range all {
+		for _, e := range all.Entries {
 			open[e.Study] = true
 		}
 		if len(open) == studies {

@@ -1,20 +1,20 @@
-// Package server puts a server of studies together, and a worker of one: the store, the queue,
-// the fleet, the studies and the API, each of a room of its own.
+// Package server assembles a server of studies, and a worker for one, from the store, the queue, the fleet, the studies
+// and the API. The files of a server are:
 //
 //	DIR/assay.db     the studies, unless they are elsewhere
 //	DIR/assay.sock   the API, for this user
 //	DIR/fleet.sock   the queue, for workers of this user
-//	DIR/queue        what is queued: it may be deleted at any time
+//	DIR/queue        the contents of the queue: may be deleted at any time
 //	DIR/worker       the worker that the server starts
-//	DIR/orders.json  which workers are to take nothing more
+//	DIR/orders.json  orders to workers to take nothing more
 //	DIR/keys.jsonl   writes of the last hour that have an Idempotency-Key
-//	DIR/blobs        inputs of studies and what runs left, by their content
-//	DIR/outputs      what runs printed, if the studies are in a database
-//	DIR/audit.jsonl  who made and ended tokens, and which applications workers offered
-//	DIR/ca, names, tokens.json   who the server is, and who may do what, if others reach it
+//	DIR/blobs        inputs of studies and kept files of runs, by their content
+//	DIR/outputs      outputs of runs, if the studies are in a database
+//	DIR/audit.jsonl  created and revoked tokens, and the applications that workers offered
+//	DIR/ca, names, tokens.json   identity and tokens of a server with remote clients
 //
-// The order in which a server begins is that in which its parts need each other, and it ends in
-// the reverse order: nobody is answered who could not be served. What runs at workers goes on.
+// The parts of a server start in the order of their dependencies, and end in the reverse order: a request is only
+// accepted when it can be served. Runs at workers continue after the end.
 package server
 
 import (
@@ -23,6 +23,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -32,59 +33,62 @@ import (
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/access"
 	"github.com/assay-run/assay/internal/blobs"
-	"github.com/assay-run/assay/queue"
-	"github.com/assay-run/assay/queue/jetstream"
-	"github.com/assay-run/assay/rest"
-	"github.com/assay-run/assay/rest/api"
-	"github.com/assay-run/assay/service"
+	"github.com/assay-run/assay/internal/queue"
+	"github.com/assay-run/assay/internal/queue/jetstream"
+	"github.com/assay-run/assay/internal/rest"
+	"github.com/assay-run/assay/internal/rest/api"
+	"github.com/assay-run/assay/internal/service"
+	"github.com/assay-run/assay/internal/tracing"
 	"github.com/assay-run/assay/setup"
 )
 
-// Options say what a server is.
+// Options configure a server.
 type Options struct {
-	Dir    string   // "" is that of this user: see [api.DefaultDir]
+	Dir    string   // "" means this user's: see [api.DefaultDir]
 	Store  string   // an address; "" is a file in Dir
 	Listen []string // HOST:PORT, of the API by TLS; workers have the port after it
-	// NATS is where the queue is; "" is this process.
+	// NATS is the address of the queue; "" means this process.
 	NATS string
-	// Creds is a file with credentials for NATS that is elsewhere; "" is none.
+	// Creds is a file with credentials for an external NATS; "" means none.
 	Creds string
-	// Monitor is HOST:PORT where NATS in this process says how much is queued; "" is nowhere.
+	// Monitor is the HOST:PORT where NATS in this process reports the state of the queue; "" disables it.
 	Monitor string
 	// Slots is how many runs at once this machine makes itself; 0 means none.
 	Slots int
 	// Blobs is how many bytes the files of studies may have; 0 means 10 GiB.
 	Blobs int64
-	// Lease is how long a worker may be silent before its runs are begun anew; 0 means 30 s.
+	// Lease is how long a worker may be silent before its runs are repeated; 0 means 30 s.
 	Lease   time.Duration
 	Version string
-	Program string       // this program, which is started as the worker of Slots
-	Warn    func(string) // is told what goes wrong meanwhile; nil hears nothing
+	Program string // this program, which is started as the worker of Slots
+	// Log receives warnings about faults, and the begin and end of each attempt; it may be nil.
+	Log *slog.Logger
 }
 
-// Names of what lies in the directory of a server.
+// File names in the directory of a server.
 const (
 	FleetSocket = "fleet.sock"
+	storeFile   = "assay.db"
 	workerDir   = "worker"
 	ordersFile  = "orders.json"
 	keysFile    = "keys.jsonl"
 )
 
-// drainWithin is how long a server takes to end.
+// drainWithin limits the time that a server takes to end.
 const drainWithin = 2 * time.Second
 
-// A Ready is what a server says of itself when it answers.
+// A Ready describes a server that has started.
 type Ready struct {
 	Version   string   `json:"version"`
 	Addresses []string `json:"addresses"` // of the API
 	Fleet     []string `json:"fleet"`     // where workers connect to
 	Store     string   `json:"store"`
-	Studies   int      `json:"studies"` // that go on
-	Runs      int      `json:"runs"`    // that went on meanwhile
+	Studies   int      `json:"studies"` // that are running
+	Runs      int      `json:"runs"`    // that continued meanwhile
 	Slots     int      `json:"local_slots"`
 }
 
-// A server is one that runs.
+// A server is a running server.
 type server struct {
 	o     Options
 	store *setup.Store
@@ -94,14 +98,15 @@ type server struct {
 	host  *service.Host
 	audit *access.Audit
 	blobs *blobs.Store
-	keys  *keys // nil if there are none
+	keys  *keys // nil without tokens
 	api   *api.Server
-	errs  chan error
-	ends  []func() error // in the order in which things began
+	// figures are those of this server since it began.
+	figures *figures
+	errs    chan error
+	ends    []func() error // in the order in which things began
 }
 
-// Run is a server until ctx is done, or something that it needs fails. ready is told when it
-// answers.
+// Run runs a server until ctx is done, or a part that it needs fails. ready is called when the server accepts requests.
 func Run(ctx context.Context, o Options, ready func(Ready)) (err error) {
 	if o.Dir == "" {
 		if o.Dir, err = api.DefaultDir(); err != nil {
@@ -111,11 +116,11 @@ func Run(ctx context.Context, o Options, ready func(Ready)) (err error) {
 	if o.Dir, err = filepath.Abs(o.Dir); err != nil {
 		return err
 	}
-	if o.Warn == nil {
-		o.Warn = func(string) {}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
 	}
 	defer keepHeap()()
-	s := &server{o: o, errs: make(chan error, 8)}
+	s := &server{o: o, figures: newFigures(o.Version), errs: make(chan error, 8)}
 	defer func() { err = errors.Join(err, s.close()) }()
 	r, err := s.open(ctx)
 	if err != nil {
@@ -130,7 +135,7 @@ func Run(ctx context.Context, o Options, ready func(Ready)) (err error) {
 	}
 }
 
-// end has something done when the server ends, before what began earlier ends.
+// end registers a function to call when the server ends, in reverse order.
 func (s *server) end(f func() error) { s.ends = append(s.ends, f) }
 
 // close ends all that has begun.
@@ -154,7 +159,7 @@ func (s *server) open(ctx context.Context) (r Ready, err error) {
 	if err := s.access(ctx); err != nil {
 		return r, err
 	}
-	// The socket first: it says that nobody else has the directory.
+	// The socket first: it locks the directory.
 	socket := filepath.Join(s.o.Dir, api.SocketName)
 	own, err := rest.ListenUnix(socket)
 	if errors.Is(err, fs.ErrExist) {
@@ -163,7 +168,7 @@ func (s *server) open(ctx context.Context) (r Ready, err error) {
 	if err != nil {
 		return r, assay.WithClass(assay.ClassUsage, err)
 	}
-	s.end(func() error { _ = own.Close(); return nil }) // it is closed already where it was served
+	s.end(func() error { _ = own.Close(); return nil }) // it is closed already if it was served
 	listeners, err := s.listen(ctx)
 	if err != nil {
 		return r, err
@@ -195,7 +200,7 @@ func (s *server) open(ctx context.Context) (r Ready, err error) {
 func (o Options) check() error {
 	if o.NATS != "" && o.Monitor != "" {
 		return assay.Errorf(assay.ClassUsage,
-			"--monitor %s: NATS is elsewhere, and says itself what is queued", o.Monitor)
+			"--monitor %s: this server does not run NATS; use the monitor of the external one", o.Monitor)
 	}
 	if o.NATS == "" && o.Creds != "" {
 		return assay.WithHint(assay.Errorf(assay.ClassUsage,
@@ -208,16 +213,22 @@ func (o Options) check() error {
 func (s *server) openStudies(ctx context.Context) (err error) {
 	// A queue that is elsewhere is tried before anything is written.
 	if s.o.NATS != "" {
-		at := jetstream.Options{URL: s.o.NATS, Creds: s.o.Creds, Lease: s.o.Lease, Warn: s.o.Warn}
+		at := jetstream.Options{URL: s.o.NATS, Creds: s.o.Creds, Lease: s.o.Lease, Log: s.o.Log}
 		if s.bus, err = jetstream.Dial(ctx, at); err != nil {
 			return err
 		}
 		s.end(func() error { s.bus.Close(); return nil })
 	}
-	at := cmp.Or(s.o.Store, filepath.Join(s.o.Dir, "assay.db"))
+	at := cmp.Or(s.o.Store, filepath.Join(s.o.Dir, storeFile))
 	if s.store, err = setup.OpenStore(ctx, at); err != nil {
 		return err
 	}
+	tracer, err := tracing.Open("assay-server", s.o.Version)
+	if err != nil {
+		return err
+	}
+	s.end(tracer.Close)
+	s.figures.follow(s.store, newTraces(tracer))
 	s.end(s.store.Close)
 	if err := s.openBlobs(); err != nil {
 		return err
@@ -225,7 +236,7 @@ func (s *server) openStudies(ctx context.Context) (err error) {
 	if err := s.carry(ctx); err != nil {
 		return err
 	}
-	s.host, err = service.Open(ctx, service.Options{Store: s.store, Fleet: s.fleet, Warn: s.o.Warn})
+	s.host, err = service.Open(ctx, service.Options{Store: s.store, Fleet: s.fleet, Log: s.o.Log})
 	if err != nil {
 		return err
 	}
@@ -233,7 +244,7 @@ func (s *server) openStudies(ctx context.Context) (err error) {
 	return nil
 }
 
-// goingOn returns how many studies go on, and how many of their runs are at workers.
+// goingOn returns the number of running studies, and of their runs at workers.
 func (s *server) goingOn(ctx context.Context) (studies, runs int, err error) {
 	all, err := s.host.Infos(ctx)
 	for _, i := range all {
@@ -258,7 +269,7 @@ func (s *server) carry(ctx context.Context) (err error) {
 		return err
 	}
 	s.fleet = queue.New(s.bus.Carrier(), queue.Options{
-		Lease: s.o.Lease, Version: s.o.Version, Warn: s.o.Warn, Orders: orders,
+		Lease: s.o.Lease, Version: s.o.Version, Log: s.o.Log, Orders: orders, Waited: s.figures.waited,
 		Keep: func(all map[string]queue.Order) error { return writeOrders(path, all) },
 	})
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -289,7 +300,7 @@ func (s *server) carry(ctx context.Context) (err error) {
 // embed begins a queue in this process.
 func (s *server) embed(ctx context.Context) (err error) {
 	o := jetstream.ServerOptions{
-		Dir: filepath.Join(s.o.Dir, "queue"), Lease: s.o.Lease, Monitor: s.o.Monitor, Warn: s.o.Warn,
+		Dir: filepath.Join(s.o.Dir, "queue"), Lease: s.o.Lease, Monitor: s.o.Monitor, Log: s.o.Log,
 	}
 	if len(s.o.Listen) > 0 {
 		if o.Listen, err = next(s.o.Listen[0]); err != nil {
@@ -329,7 +340,8 @@ func (s *server) serve(listeners []net.Listener, r Ready) error {
 	}
 	o := api.Options{
 		Studies: s.host, Trials: s.host, External: s.host, Fleet: fleet, Runs: fleet, Store: s.store,
-		Blobs: s.blobs, Warn: s.o.Warn, Hosts: s.names(), Audit: s.audit.Entries,
+		Blobs: s.blobs, Log: s.o.Log, Hosts: s.names(), Audit: s.audit.Entries,
+		Metrics: s.scraped(),
 		// The listener has turned away all processes of others.
 		Peer: func(c net.Conn) (api.Who, bool) {
 			_, ok := c.(*net.UnixConn)
@@ -387,7 +399,7 @@ func (s *server) names() []string {
 // next returns the address with the port after it.
 func next(address string) (string, error) { return beside(address, 1) }
 
-// beside returns the address with another port, so many further. Port 0 stands for any.
+// beside returns the address with the port increased by the given number. Port 0 stays 0, any port.
 func beside(address string, by int) (string, error) {
 	host, port, err := net.SplitHostPort(address)
 	var n int
@@ -403,7 +415,7 @@ func beside(address string, by int) (string, error) {
 	return net.JoinHostPort(host, fmt.Sprint(n)), nil
 }
 
-// storeName says where studies are, without what a URL may hold of secrets.
+// storeName returns the location of the studies, without secrets of a URL.
 func storeName(at string) string {
 	if at == "" {
 		return "sqlite"

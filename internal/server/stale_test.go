@@ -16,17 +16,18 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/rest/api"
 	"github.com/assay-run/assay/internal/server"
-	"github.com/assay-run/assay/rest/api"
 	"github.com/assay-run/assay/setup"
 )
 
 // staleLease is how long a worker may be silent in these tests.
 const staleLease = 2 * time.Second
 
-// napping is a study of programs that take 0.1 to 0.6 s and say how long they took.
+// napping is a study of programs that take 0.1 to 0.6 s and print how long they took since the start of their process.
 func napping(seed, trials, parallel int) string {
-	const program = `a=$(date +%s%N); sleep 0.$((1 + $1 % 6)); echo own $((($(date +%s%N) - a) / 1000000))`
+	const program = `sleep 0.$((1 + $1 % 6)); set -- $(cat /proc/$$/stat); read up idle </proc/uptime; shift 21; ` +
+		`echo own $((($(echo $up | tr -d .) - $1) * 10))`
 	return trivial("sh, -c, '"+program+"', sh, '{n}'", seed, trials, parallel) +
 		"metrics: {own: 'stdout:/own ([0-9]+)/'}\n"
 }
@@ -65,16 +66,16 @@ func (a *away) begin(i, most int, over <-chan struct{}, leave, back func() error
 
 // A stale is what the record of a study says of attempts that were taken for lost and came back.
 type stale struct {
-	counted   map[assay.RunID]assay.Booking // by the run: the attempt is 0
-	lost      map[assay.RunID]bool          // attempts
-	back      int                           // outcomes of attempts that had been taken for lost
-	overwrote int                           // of these, or of others, one that counts beside one that counted before
-	wasted    int                           // outcomes that were thrown away though none of their run counted
-	longer    int                           // measurements that are much longer than the program took
+	counted   map[assay.RunID]assay.AttemptEnd // by the run: the attempt is 0
+	lost      map[assay.RunID]bool             // attempts
+	back      int                              // outcomes of attempts that had been taken for lost
+	overwrote int                              // of these, or of others, one that counts beside one that counted before
+	wasted    int                              // outcomes that were thrown away though none of their run counted
+	longer    []string                         // measurements that are much longer than the program took
 }
 
 func readStale(all []assay.Event) *stale {
-	s := &stale{counted: map[assay.RunID]assay.Booking{}, lost: map[assay.RunID]bool{}}
+	s := &stale{counted: map[assay.RunID]assay.AttemptEnd{}, lost: map[assay.RunID]bool{}}
 	for _, e := range all {
 		b := e.Booked
 		if b == nil {
@@ -98,7 +99,7 @@ func readStale(all []assay.Event) *stale {
 			s.counted[run] = *b
 			own, ok := b.Measurement.Metrics["own"]
 			if ok && b.Measurement.Elapsed > staleLease*6/10+time.Duration(own)*time.Millisecond {
-				s.longer++
+				s.longer = append(s.longer, fmt.Sprintf("%v: %v, and the program %g ms", b.RunID, b.Measurement.Elapsed, own))
 			}
 		case b.Why == "" && !before:
 			s.wasted++
@@ -128,9 +129,9 @@ func staleRecords(t *testing.T, l lab, end func(), what string, times int64, nam
 	for _, name := range names {
 		all, _, ledger := audited(t, store, name)
 		s := readStale(all)
-		if s.overwrote > 0 || s.wasted > 0 || s.longer > 0 {
-			t.Errorf("%s: %d stale outcomes were accepted, %d thrown away though no newer one was there, %d are longer "+
-				"than the program took", name, s.overwrote, s.wasted, s.longer)
+		if s.overwrote > 0 || s.wasted > 0 || len(s.longer) > 0 {
+			t.Errorf("%s: %d stale outcomes were accepted, %d thrown away though no newer one was there, longer "+
+				"than the program took: %q", name, s.overwrote, s.wasted, s.longer)
 		}
 		trials, lost, back = trials+len(ledger.told), lost+len(s.lost), back+s.back
 		overwrote, wasted = overwrote+s.overwrote, wasted+s.wasted

@@ -12,31 +12,31 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/rest"
+	"github.com/assay-run/assay/internal/rest/api"
 	"github.com/assay-run/assay/internal/web"
-	"github.com/assay-run/assay/rest"
-	"github.com/assay-run/assay/rest/api"
 	"github.com/assay-run/assay/setup"
 )
 
-// UI says what the pages of a command on this machine are of.
+// UI configures the web pages of a command on this machine.
 type UI struct {
-	// Client is that of the server. Without one, or without an answer of it where FallBack
-	// says so, they are of Store, and only look.
+	// Client is a client of the server. Without it, or if the server does not answer and FallBack is set, the pages are of
+	// Store, and read-only.
 	Client *api.Client
-	// Store opens the store that is looked at without a server; nil is none.
+	// Store opens the store to show without a server; it may be nil.
 	Store   func(context.Context) (*setup.Store, error)
 	Listen  string // an address of the loopback; "" is a free port
 	Version string
 }
 
-// A Shown is what a command says of its pages.
+// A Shown describes the pages of a command.
 type Shown struct {
 	URL      string `json:"url"` // with a code that is good once
-	Of       string `json:"of"`  // where what they show comes from
+	Of       string `json:"of"`  // the source of their data
 	ReadOnly bool   `json:"read_only"`
 }
 
-// ServeUI serves pages at the loopback of this machine until ctx is done. ready is told where.
+// ServeUI serves pages at the loopback of this machine until ctx is done. ready receives their address.
 func ServeUI(ctx context.Context, o UI, ready func(Shown)) error {
 	l, err := rest.ListenLoopback(ctx, cmp.Or(o.Listen, "127.0.0.1:0"))
 	if err != nil {
@@ -48,7 +48,7 @@ func ServeUI(ctx context.Context, o UI, ready func(Shown)) error {
 	closeAPI := func() {}
 	switch err := o.answers(ctx); {
 	case err == nil:
-		w.API, of = o.Client.Handler(), o.Client.Address()
+		w.API, of = api.Proxy(o.Client), o.Client.Address()
 	case o.Store == nil:
 		return err
 	default:
@@ -71,7 +71,7 @@ func ServeUI(ctx context.Context, o UI, ready func(Shown)) error {
 	}
 	srv := &http.Server{
 		Handler: site, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
-		ErrorLog: log.New(io.Discard, "", 0), // of what clients do wrong
+		ErrorLog: log.New(io.Discard, "", 0), // faults of clients are not logged
 	}
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve(l) }()
@@ -117,7 +117,7 @@ func (s *server) front() error {
 	return nil
 }
 
-// onTCP has pages answered where a browser can be; on a socket there is the API alone.
+// onTCP serves pages only on TCP, where a browser can be; a socket serves the API alone.
 func onTCP(site, api http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if a, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr); ok && a.Network() == "unix" {

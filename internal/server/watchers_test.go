@@ -20,8 +20,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/rest/api"
 	"github.com/assay-run/assay/internal/testbed"
-	"github.com/assay-run/assay/rest/api"
 	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/spec"
 )

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,14 +12,15 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/access"
-	"github.com/assay-run/assay/queue/jetstream"
-	"github.com/assay-run/assay/rest/api"
+	"github.com/assay-run/assay/internal/queue/jetstream"
+	"github.com/assay-run/assay/internal/rest/api"
+	"github.com/assay-run/assay/internal/tracing"
+	"github.com/assay-run/assay/internal/worker"
 	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/spec"
-	"github.com/assay-run/assay/worker"
 )
 
-// A Worker is what a worker is told on its command line.
+// A Worker has the settings of a worker's command line.
 type Worker struct {
 	Server    string // unix:PATH, tls://HOST:PORT, https://HOST:PORT of the API; "" is the server of this user
 	TokenFile string
@@ -38,7 +40,15 @@ type Worker struct {
 	Version   string
 	Drain     <-chan struct{}
 	Out       io.Writer
-	Warn      func(string)
+	Log       *slog.Logger // receives warnings and, if Out is nil, the lines for Out too; it may be nil
+}
+
+// log returns the log, which may discard its lines.
+func (o Worker) log() *slog.Logger {
+	if o.Log == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return o.Log
 }
 
 // Work is a worker until it is drained, or ctx is done. In an allocation of Slurm it ends before that does.
@@ -49,7 +59,7 @@ func Work(ctx context.Context, o Worker) error {
 	return work(ctx, o)
 }
 
-// work is a worker of the directory o.Dir, or of one for its name.
+// work runs a worker of the directory o.Dir or, without one, of a directory for its name.
 func work(ctx context.Context, o Worker) error {
 	apps, err := o.apps()
 	if err != nil {
@@ -78,16 +88,24 @@ func work(ctx context.Context, o Worker) error {
 	if err != nil {
 		return err
 	}
-	runner, closeRunner, err := setup.Jobs(o.Accept, o.Warn)
+	runner, closeRunner, err := setup.Jobs(o.Accept, func(text string) { o.log().Warn(text) })
 	if err != nil {
 		return err
 	}
 	defer func() { _ = closeRunner() }() // nothing runs
+	tracer, err := tracing.Open("assay-worker", o.Version)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tracer.Close() }() // the collector is away
+	ran := func(id assay.RunID, start, end time.Time, failure string) {
+		tracer.Send(tracing.Span{Name: tracing.Run, ID: id, Start: start, End: end, Worker: o.Name, Failure: failure})
+	}
 	return worker.Run(ctx, worker.Options{
 		Control: conn.Control(), Carrier: conn.Carrier(), Runner: runner, Apps: apps, Accept: o.Accept, Dir: o.Dir,
 		ID: bus.Worker, Slots: o.Slots, Name: o.Name, Labels: o.Labels, Version: o.Version, Until: o.Until,
-		Alone: o.Alone, Idle: o.Idle, Drain: o.Drain, Out: o.Out, Machine: machine,
-		Blobs: store, Cache: o.Cache, Keep: o.Keep,
+		Alone: o.Alone, Idle: o.Idle, Drain: o.Drain, Out: o.Out, Log: o.Log, Machine: machine,
+		Blobs: store, Cache: o.Cache, Keep: o.Keep, Ran: ran,
 	})
 }
 
@@ -98,20 +116,20 @@ func (o Worker) apps() (*spec.Apps, error) {
 	}
 	if !o.Accept {
 		return nil, assay.WithHint(assay.Errorf(assay.ClassUsage, "a worker without an application runs nothing"),
-			"--apps FILE says which it offers; with --accept-commands authors of the server run any program as this user")
+			"--apps FILE names its applications; with --accept-commands authors of the server run any program as this user")
 	}
 	return nil, nil
 }
 
-// entry returns how a worker reaches the queue and the files of its server, and what gets it in. Worker of the
-// queue is the prefix of its ID.
+// entry returns the addresses and credentials for the queue and the files of the worker's server. Worker of the queue
+// is the prefix of its ID.
 func (o Worker) entry() (bus jetstream.Options, files api.ClientOptions, err error) {
 	scheme, _, _ := strings.Cut(o.Server, ":")
 	if o.Creds != "" && (o.TokenFile != "" || scheme != "nats" && scheme != "tls") {
 		return bus, files, assay.WithHint(assay.Errorf(assay.ClassUsage,
 			"--creds %s: credentials are for NATS that is elsewhere", o.Creds), "--server nats://HOST:PORT")
 	}
-	bus = jetstream.Options{Creds: o.Creds, Warn: o.Warn, Worker: "worker"}
+	bus = jetstream.Options{Creds: o.Creds, Log: o.Log, Worker: "worker"}
 	if bus.URL, err = fleetURL(o.Server); err != nil {
 		return bus, files, err
 	}
@@ -136,8 +154,8 @@ func (o Worker) entry() (bus jetstream.Options, files api.ClientOptions, err err
 	return bus, files, nil
 }
 
-// filesOf returns the files of the server of a worker whose queue is at url. They are nil if nobody says where the API
-// of the server is: that is so where the queue is NATS that is elsewhere.
+// filesOf returns access to the files of the server of a worker whose queue is at url. It is nil if the address of the
+// server's API is unknown, as with an external NATS.
 func filesOf(o Worker, url string, c api.ClientOptions) (worker.Blobs, error) {
 	if c.Address = o.API; c.Address == "" {
 		scheme, rest, _ := strings.Cut(url, ":")
@@ -147,7 +165,7 @@ func filesOf(o Worker, url string, c api.ClientOptions) (worker.Blobs, error) {
 		case "tls":
 			at, err := beside(strings.TrimSuffix(strings.TrimPrefix(rest, "//"), "/"), -1)
 			if err != nil {
-				return nil, nil //nolint:nilerror // it is said when there is something to fetch
+				return nil, nil //nolint:nilerror // reported at the first fetch
 			}
 			c.Address = "https://" + at
 		default:
@@ -164,7 +182,7 @@ func filesOf(o Worker, url string, c api.ClientOptions) (worker.Blobs, error) {
 	return client, nil
 }
 
-// fleetURL returns where the queue of a server is, by what stands for the server.
+// fleetURL returns the URL of a server's queue, from the address of the server.
 func fleetURL(server string) (string, error) {
 	if server == "" {
 		var err error

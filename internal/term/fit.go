@@ -26,7 +26,7 @@ func Fit(line string, width int) string {
 	var b strings.Builder
 	used, painted := 0, false
 	for _, t := range tokens {
-		// Invariant: what is in b takes used <= room columns.
+		// Invariant: the content of b takes used <= room columns.
 		if used+t.columns > room {
 			break
 		}
@@ -52,7 +52,7 @@ type token struct {
 	color   bool
 }
 
-// split cuts a line into tokens, without what cannot be shown on one line.
+// split cuts a line into tokens, without characters that cannot be shown on one line.
 func split(s string) []token {
 	var tokens []token
 	for s != "" {
@@ -83,9 +83,9 @@ func split(s string) []token {
 	return tokens
 }
 
-// sequence returns the length of the escape sequence that s starts with, 0 if
-// there is none: CSI (ESC [ … final), OSC (ESC ] … BEL or ESC \), or ESC and one
-// character. One that is not finished takes the rest of s.
+// sequence returns the length of the escape sequence that s starts with, 0 without one: CSI (ESC [ …
+// final), OSC (ESC ] … BEL or ESC \), or ESC and one character. One that is not finished takes the rest
+// of s.
 func sequence(s string) int {
 	if s[0] != 0x1b {
 		return 0

@@ -11,21 +11,20 @@ import (
 // redrawEvery is the least time between two drawings of a changing status.
 const redrawEvery = 100 * time.Millisecond
 
-// A Status is a live line at the bottom of a terminal. Permanent lines are
-// printed above it. Where there is no terminal, there is no status and the
-// permanent lines are plain.
+// A Status is a live line at the bottom of a terminal. Permanent lines are printed above it. Without a
+// terminal there is no status and the permanent lines are plain.
 //
-// It is safe for concurrent use and starts no goroutine: a line that was set
-// within 0.1 s of the last drawing is drawn by a later Set or Print. Call Set
-// again, with the same line too, as often as a clock in it should move.
+// It is safe for concurrent use and starts no goroutine: a line that was set within 0.1 s of the last
+// drawing is drawn by a later Set or Print. Call Set again, with the same line too, as often as a clock
+// in it should move.
 type Status struct {
 	mu     sync.Mutex
 	w      io.Writer
 	isTTY  bool
 	width  func() int
 	now    func() time.Time
-	line   string // what should be shown
-	drawn  string // what is shown, "" if nothing
+	line   string // the line to show
+	drawn  string // the line that is shown, "" if none
 	last   time.Time
 	closed bool
 	err    error // the first error of w, after which nothing is written
@@ -100,8 +99,7 @@ func (s *Status) Close() error {
 	return s.err
 }
 
-// draw replaces what is shown by the line. The last column stays empty: many
-// terminals wrap when it is filled.
+// draw replaces the shown line. The last column stays empty: many terminals wrap when it is filled.
 func (s *Status) draw(b *strings.Builder, now time.Time) {
 	s.last = now
 	fitted := Fit(s.line, s.width()-1)
@@ -113,9 +111,9 @@ func (s *Status) draw(b *strings.Builder, now time.Time) {
 	s.drawn = fitted
 }
 
-// erase removes what is shown, and leaves the cursor in the first column: CR,
-// then erase in line. If the window was made narrower meanwhile, the terminal has
-// wrapped the status, and the rows above its last are erased too.
+// erase removes the shown line, and leaves the cursor in the first column: CR, then erase in line. If
+// the window was made narrower meanwhile, the terminal has wrapped the status, and the rows above its
+// last are erased too.
 func (s *Status) erase(b *strings.Builder) {
 	if s.drawn == "" {
 		return

@@ -6,14 +6,14 @@ import (
 	"unsafe"
 )
 
-// Stepped returns what time.Now would have returned instead of t if the machine's clock had been set forward by so much
-// before (back, if it is negative): what it shows differs by that, and the time that has passed between two readings is
-// what it was. by is of whole seconds.
+// Stepped returns the value that time.Now would have returned instead of t if the machine's clock had
+// been set forward by by before (back, if it is negative): the time shown differs by that, and the time
+// that passes between two readings is unchanged. by is of whole seconds.
 //
-// Nothing but the kernel can set the clock of a Go program, so this reaches into the value: bit 63 of its first word
-// says that it has a reading of the monotonic clock, which is the second word; below it are 33 bits with the seconds
-// that are shown, since 1885, and 30 with the nanoseconds. In a bubble of testing/synctest time.Now reads no monotonic
-// clock; Stepped adds one.
+// Only the kernel can set the clock of a Go program, so this reaches into the value: bit 63 of its first
+// word marks a reading of the monotonic clock, which is the second word; below it are 33 bits with the
+// seconds that are shown, since 1885, and 30 with the nanoseconds. In a bubble of testing/synctest
+// time.Now reads no monotonic clock; Stepped adds one.
 func Stepped(t time.Time, by time.Duration) time.Time {
 	const monotonic, second = 1 << 63, 1 << 30
 	if by%time.Second != 0 {
@@ -35,9 +35,9 @@ func Steps() []time.Duration {
 	return []time.Duration{hour, -2 * hour, hour, year, -2 * year, year}
 }
 
-// A SetClock is the machine's clock, which somebody sets again and again: after every few readings it takes the next of
-// [Steps]. With Wall it is what a program sees that knows only what a clock shows, as control: its durations are wrong.
-// It is safe for concurrent use.
+// A SetClock is the machine's clock, set again and again: after every few readings it takes the next of
+// [Steps]. With Wall it is the view of a program that knows only the clock's time, as control: its
+// durations are wrong. It is safe for concurrent use.
 type SetClock struct {
 	Every int // readings
 	Wall  bool

@@ -1,6 +1,8 @@
 package testbed
 
 import (
+	"bytes"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,32 +16,80 @@ import (
 // RunPage runs every line of the console blocks of a page that starts one of our programs, python3 or kill, in their
 // order, in one directory that holds the files which the page shows under their names. A command must succeed, and
 // print the lines shown, in their order: each is compared up to its first digit, since measurements follow. A line of a
-// gain may be missing: a busy machine decides which configuration is best.
+// gain may be missing, and the best configuration or a verdict may have other words: a busy machine decides them.
 func RunPage(t *testing.T, page string) {
 	t.Helper()
-	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
+	dir, fs := lay(t, page)
 	for _, shown := range []string{"examples", "clients"} {
 		if err := os.Symlink(filepath.Join(root(t), shown), filepath.Join(dir, shown)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	ran := 0
-	for _, b := range fences(string(text)) {
-		if b.file != "" {
-			if err := os.WriteFile(filepath.Join(dir, b.file), []byte(b.body), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
+	for _, b := range fs {
+		b.write(t, dir)
 		if b.language == "console" {
 			ran += runBlock(t, dir, b)
 		}
 	}
 	if ran == 0 {
 		t.Error("the page shows no command")
+	}
+}
+
+// RunSession makes the calls of the blocks of a page in the language mcp, in their order, in one directory that holds
+// the files which the page shows. A line "> TOOL ARGUMENTS" is a call. The lines below it are lines of its result, in
+// their order, which are compared as [RunPage] does; a result in JSON is indented first.
+func RunSession(t *testing.T, page string, connect func(dir string) func(tool, args string) string) {
+	t.Helper()
+	dir, fs := lay(t, page)
+	for _, b := range fs {
+		b.write(t, dir)
+	}
+	call := connect(dir)
+	calls := 0
+	for _, b := range fs {
+		if b.language != "mcp" {
+			continue
+		}
+		for part := range strings.SplitSeq("\n"+b.body, "\n> ") {
+			if part == "" {
+				continue
+			}
+			line, want, _ := strings.Cut(strings.TrimSuffix(part, "\n"), "\n")
+			tool, args, _ := strings.Cut(line, " ")
+			got := call(tool, args)
+			var indented bytes.Buffer
+			if json.Indent(&indented, []byte(got), "", "  ") == nil {
+				got = indented.String()
+			}
+			inOrder(t, b.line, line, strings.Split(want, "\n"), got)
+			calls++
+		}
+	}
+	if calls == 0 {
+		t.Error("the page shows no call")
+	}
+}
+
+// lay returns a directory for the commands of a page, and its blocks.
+func lay(t *testing.T, page string) (dir string, fs []fence) {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return t.TempDir(), fences(string(text))
+}
+
+// write writes a block that is a file.
+func (b fence) write(t *testing.T, dir string) {
+	t.Helper()
+	if b.file == "" {
+		return
+	}
+	if err := os.WriteFile(filepath.Join(dir, b.file), []byte(b.body), 0o600); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -101,7 +151,7 @@ func runLine(t *testing.T, dir string, line int, command string, want []string) 
 	t.Helper()
 	cmd := exec.Command("sh", "-c", command)
 	cmd.Dir = dir
-	// The commands of fakeslurm stand in for those of Slurm.
+	// The commands of fakeslurm stand in for the commands of Slurm.
 	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(dir, "state"),
 		"XDG_RUNTIME_DIR="+filepath.Join(dir, "run"), "FAKESLURM="+dir)
 	out, err := cmd.Output()
@@ -113,7 +163,13 @@ func runLine(t *testing.T, dir string, line int, command string, want []string) 
 		t.Errorf("line %d: %s: %v\n%s%s", line, command, err, out, stderr)
 		return
 	}
-	got := strings.Split(string(out), "\n")
+	inOrder(t, line, command, want, string(out))
+}
+
+// inOrder holds an output to the lines that a page shows, in their order.
+func inOrder(t *testing.T, line int, command string, want []string, out string) {
+	t.Helper()
+	got := strings.Split(out, "\n")
 	for _, w := range want {
 		prefix := shape(w)
 		i := 0
@@ -137,6 +193,11 @@ func shape(line string) string {
 		return line // JSON, up to where the page cuts it
 	}
 	line = fold(line)
+	for _, decided := range []string{"best", "verdict"} {
+		if strings.HasPrefix(line, decided+" ") {
+			return decided
+		}
+	}
 	if i := strings.IndexFunc(line, unicode.IsDigit); i >= 0 {
 		line = line[:i]
 	}

@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// Fails runs a rig from which the protection that it looks for was taken away, and fails the test unless the rig fails.
-// It is how a rig shows that it sees something. What the rig said is logged. A rig that is skipped skips the test.
+// Fails runs a rig from which the protection that it tests was taken away, and fails the test unless the
+// rig fails. This shows that the rig detects faults. The rig's output is logged. A rig that is skipped
+// skips the test.
 func Fails(t testing.TB, what string, rig func(testing.TB)) {
 	t.Helper()
 	w := &witness{TB: t}

@@ -71,6 +71,7 @@ func Run(m *testing.M, after ...func()) int {
 	for _, f := range after {
 		f()
 	}
+	removeTemplate()
 	var used unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_CHILDREN, &used); testing.Short() && err == nil && used.Maxrss > 0 && code == 0 {
 		fmt.Fprintln(os.Stderr, "testbed: a test started a process in -short: mark it with testbed.Outside")
@@ -190,8 +191,8 @@ func reap(main int) int {
 	}
 }
 
-// check ends what the tests left, and returns 1 if there was something. After a failure only the processes are ended,
-// because a test that is cut short cannot clean up.
+// check ends the remains of the tests, and returns 1 if it found any. After a failure only the processes
+// are ended, because a test that is cut short cannot clean up.
 func check(code int, dirs ...string) int {
 	if code != 0 {
 		endAll()
@@ -220,7 +221,8 @@ func check(code int, dirs ...string) int {
 	return code
 }
 
-// ended waits until this process has no descendant, or for so long, and returns those that are left as PID COMMAND.
+// ended waits until this process has no descendant, or until the time is over, and returns the remaining
+// ones as PID COMMAND.
 func ended(within time.Duration) []string {
 	for end := time.Now().Add(within); ; time.Sleep(5 * time.Millisecond) {
 		if childless() {

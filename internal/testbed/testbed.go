@@ -1,6 +1,6 @@
-// Package testbed tells tests what there is on the machine they run on: the
-// recorded data of the evaluation, which are no part of the module, and quiet. A
-// test that lacks data is skipped and says so. Nothing but tests uses it.
+// Package testbed reports to tests the state of the machine they run on: the recorded data of the
+// evaluation, which are no part of the module, and quiet. A test that lacks data is skipped, with the
+// reason. Only tests use it.
 package testbed
 
 import (
@@ -96,8 +96,8 @@ func readForks(r io.Reader) (map[string][][]float64, error) {
 	}
 }
 
-// Quiet reports whether figures are to be asserted: the machine has nothing else
-// to do, or ASSAY_SOAK is set. If not, it says so in the test's log.
+// Quiet reports whether figures are to be asserted: the machine has nothing else to do, or ASSAY_SOAK is
+// set. If not, it logs that.
 func Quiet(t testing.TB) bool {
 	t.Helper()
 	if os.Getenv("ASSAY_SOAK") != "" {

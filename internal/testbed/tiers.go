@@ -37,8 +37,8 @@ func IsSystem() bool {
 	return !testing.Short() && (os.Getenv("ASSAY_TEST") == "system" || os.Getenv("ASSAY_SOAK") != "")
 }
 
-// Lacks skips a test because the machine lacks something: a program, a module of Python, a right. make test counts
-// these tests by what, so it is the same word in every test.
+// Lacks skips a test because the machine lacks something: a program, a module of Python, a right. make
+// test groups these tests by what, so it is the same word in every test.
 func Lacks(t testing.TB, what string, why ...any) {
 	t.Helper()
 	if len(why) > 0 {
@@ -113,8 +113,8 @@ func Module(t testing.TB, name, environment string) string {
 	return ""
 }
 
-// Times returns how often a test repeats what it proves, such as its number of seeds or of kills: few, and many in
-// make system.
+// Times returns how often a test repeats its proof, such as its number of seeds or of kills: few, and
+// many in make system.
 func Times(few, many int) int {
 	if IsSystem() {
 		return many

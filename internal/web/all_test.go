@@ -67,7 +67,8 @@ func views(t *testing.T) (all []view) {
 		view{name: "kb-none", path: "/kb?s=empty"},
 		view{name: "nothing", path: "/no/such/page"},
 		view{name: "plan-made", path: "/plan", act: func(b *browser.Tab) {
-			browser.Eval[bool](b, `((f) => { f.text.value = `+browser.Quote(fanned)+`; f.price.value = "0.04/h"; f.error.value = "10";
+			browser.Eval[bool](b, `((f) => { f.text.value = `+browser.Quote(fanned)+`; f.price.value = "0.04/h";
+				f.error.value = "10";
 				f.deadline.value = "4m"; f.submit(); return true; })(document.querySelector("form[action='/plan']"))`)
 			b.Wait(`document.getElementById("result")`)
 		}},
@@ -126,8 +127,10 @@ func found(b *browser.Tab, axe string, dark bool) (all []violation) {
 }
 
 // wide is how many pixels a page is wider than its window, and what stands out most.
-const wide = `((w) => JSON.stringify({by: document.documentElement.scrollWidth - w, what: [...document.querySelectorAll("body *")]
-	.filter((e) => e.getBoundingClientRect().right > w + 1 && !e.closest(".scroll, .trials, .bars, pre, details:not([open]) > :not(summary)")).slice(0, 3)
+const wide = `((w) => JSON.stringify({by: document.documentElement.scrollWidth - w,
+	what: [...document.querySelectorAll("body *")]
+	.filter((e) => e.getBoundingClientRect().right > w + 1 &&
+		!e.closest(".scroll, .trials, .bars, pre, details:not([open]) > :not(summary)")).slice(0, 3)
 	.map((e) => e.tagName + "." + e.className + " " + e.textContent.trim().slice(0, 40))}))(innerWidth)`
 
 // Every page of the table is whole at two widths, in two themes and without scripts: nothing goes wrong
@@ -200,8 +203,10 @@ func TestCheckFinds(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Security-Policy", "default-src 'self'; img-src *; style-src 'unsafe-inline'")
 		w.Header().Set("Content-Type", "text/html")
-		fmt.Fprint(w, `<!doctype html><title>t</title><html data-ready="true"><body><p style="width:2000px;color:#999">pale</p>
-			<img src="data:image/gif;base64,R0lGODlhAQABAAAAACw="><img src="http://elsewhere.invalid/x.png"><script>console.log(1)</script>`)
+		fmt.Fprint(w, `<!doctype html><title>t</title><html data-ready="true"><body>
+			<p style="width:2000px;color:#999">pale</p>
+			<img src="data:image/gif;base64,R0lGODlhAQABAAAAACw="><img src="http://elsewhere.invalid/x.png">
+			<script>console.log(1)</script>`)
 	}))
 	defer srv.Close()
 	b := browser.Open(t)

@@ -100,11 +100,13 @@ func (s side) visit(t *testing.T) visit {
 	}
 	b.Visit(base(url) + s.page)
 	v := visit{painted: browser.Await[float64](b, fmt.Sprintf(`new Promise((ok) => {
-		const look = () => { if (%s) requestAnimationFrame(() => setTimeout(() => ok(performance.now()))); else requestAnimationFrame(look); };
+		const look = () => { if (%s) requestAnimationFrame(() => setTimeout(() => ok(performance.now())));
+			else requestAnimationFrame(look); };
 		look(); })`, s.painted))}
 	time.Sleep(3 * time.Second) // what comes after the first picture is of the page too
 	type sum struct{ Bytes, Requests float64 }
-	n := browser.Eval[sum](b, `(() => { const e = [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")];
+	n := browser.Eval[sum](b, `(() => { const e = [...performance.getEntriesByType("navigation"),
+		...performance.getEntriesByType("resource")];
 		return {Bytes: e.reduce((a, x) => a + x.transferSize, 0), Requests: e.length}; })()`)
 	v.bytes, v.requests = n.Bytes, int(n.Requests)
 	for pid, size := range renderers(t) {

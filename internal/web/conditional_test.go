@@ -8,7 +8,8 @@ import (
 
 const conditional = `
 name: packer
-command: [pack, --level, "{level}", --threads, "{threads}", --codec, "{codec}", --window, "{window}", --order, "{order}", in, out]
+command: [pack, --level, "{level}", --threads, "{threads}", --codec, "{codec}", --window, "{window}", --order,
+  "{order}", in, out]
 parameters:
   level: {type: int, min: 1, max: 19, default: 6}
   threads: {type: int, min: 1, max: 64, log: true, default: 1}
@@ -49,9 +50,11 @@ func TestConditionalStudy(t *testing.T) {
 	b.Wait(`(() => {
 		const names = [...document.querySelectorAll(".trials [role=columnheader]")].map((c) => c.textContent);
 		const at = ["codec", "window", "order"].map((n) => [n, names.findIndex((x) => x.startsWith(n))]);
-		const rows = [...document.querySelectorAll(".trials .body .row")].map((r) => [...r.children].map((c) => c.textContent))
+		const rows = [...document.querySelectorAll(".trials .body .row")].map((r) => [...r.children]
+			.map((c) => c.textContent))
 			.filter((r) => Number.parseInt(r[0]) > 60);
-		return rows.length > 4 && rows.some((r) => r[at[1][1]] === "–") && rows.some((r) => r[at[0][1]] === "zstd") && rows.every((r) => {
+		return rows.length > 4 && rows.some((r) => r[at[1][1]] === "–") && rows.some((r) => r[at[0][1]] === "zstd") &&
+			rows.every((r) => {
 			const k = columns.id.indexOf(Number.parseInt(r[0]));
 			return at.every(([n, i]) => r[i] === String(columns.config[n][k] ?? "–"));
 		});

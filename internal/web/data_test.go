@@ -29,7 +29,8 @@ func TestPlanPage(t *testing.T) {
 	b.Go(at + "/plan")
 	browser.Eval[bool](b, `((f) => { const d = new DataTransfer();
 		d.items.add(new File([`+browser.Quote(fanned)+`], "my, flow.csv"));
-		f.files.files = d.files; f.slots.value = "1..8"; f.price.value = "0.04/h"; f.submit(); return true; })(document.querySelector("form[action='/plan']"))`)
+		f.files.files = d.files; f.slots.value = "1..8"; f.price.value = "0.04/h"; f.submit(); return true;
+			})(document.querySelector("form[action='/plan']"))`)
 	b.Wait(`document.documentElement.dataset.drawn === "true" && document.getElementById("result")`)
 	if got := b.Text("#result h2"); !strings.HasPrefix(got, "my_ flow.csv: 7 tasks") {
 		t.Errorf("the plan is of %q", got)
@@ -58,10 +59,14 @@ func TestPlanPage(t *testing.T) {
 	b.Frame()                     // the words are there at once, the line with the next frame
 	// Dragged: the line is at 4 minutes; the axis has 0 at its foot. It goes up by the keys too.
 	b.Picture("plan-deadline")
-	line := browser.Eval[float64](b, `(() => { const c = document.querySelector("[data-draw=curve] canvas"), k = c.width / c.clientWidth;
-		const d = c.getContext("2d").getImageData(Math.round(c.width / 2) - 40, 0, 80, c.height).data, n = new Array(c.height).fill(0);
-		const [r, g, bl] = getComputedStyle(document.documentElement).getPropertyValue("--failed").trim().match(/[0-9a-f]{2}/gi).map((x) => parseInt(x, 16));
-		for (let i = 0; i < d.length; i += 4) if (Math.abs(d[i] - r) + Math.abs(d[i + 1] - g) + Math.abs(d[i + 2] - bl) < 12) n[Math.floor(i / 320)]++;
+	line := browser.Eval[float64](b, `(() => { const c = document.querySelector("[data-draw=curve] canvas"),
+		k = c.width / c.clientWidth;
+		const d = c.getContext("2d").getImageData(Math.round(c.width / 2) - 40, 0, 80, c.height).data,
+			n = new Array(c.height).fill(0);
+		const [r, g, bl] = getComputedStyle(document.documentElement).getPropertyValue("--failed").trim()
+			.match(/[0-9a-f]{2}/gi).map((x) => parseInt(x, 16));
+		for (let i = 0; i < d.length; i += 4) if (Math.abs(d[i] - r) + Math.abs(d[i + 1] - g) + Math.abs(d[i + 2] - bl) < 12)
+			n[Math.floor(i / 320)]++;
 		return Math.max(...n) < 20 ? -1 : n.indexOf(Math.max(...n)) / k; })()`)
 	if line < 0 {
 		t.Fatal("the chart has no line of the deadline")

@@ -1,19 +1,16 @@
-// Package web is the pages of a server: what runs, what it found, what it cost.
+// Package web serves the web pages of a server: running work, results and costs.
 //
 //	browser ─► site: host, origin, session            web.go, session.go
 //	        ─► the table of pages: least role         web.go
 //	        ─► a page: asks the API, fills a template page_*.go, templates/
-//	        ─► the API, as the same person            inprocess.go
+//	        ─► the API, as the same user              inprocess.go
 //
-// It is a client of package rest/api like any other: a page reads by [api.Client], and an act is
-// one request that the API's document describes. So who may do what is decided in one place, and
-// nothing here reads a store.
+// It is a client of package rest/api like any other: a page reads through [api.Client], and an act is one request that
+// the API's document describes. So permissions are decided in one place, and nothing here reads a store.
 //
-// A page is whole without a script: tables, and forms that are answered by 303. Modules, which
-// are those of package pages and those in static/, draw charts and keep the page up to date.
-// Nothing is loaded from elsewhere, and the policy of every page lets nothing run or load but
-// files of this server.
+// A page is complete without scripts: it has tables, and forms that are answered by 303. Modules, from package pages
+// and from static/, draw charts and keep the page up to date. Nothing is loaded from elsewhere, and the policy of every
+// page allows only files of this server to run or load.
 //
-// To add a page: a row in the table of pages, page_NAME.go, templates/NAME.html and, if it
-// needs one, static/NAME.js.
+// To add a page: a row in the table of pages, page_NAME.go, templates/NAME.html and, if it needs one, static/NAME.js.
 package web

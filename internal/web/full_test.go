@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/queue"
+	"github.com/assay-run/assay/internal/rest/api"
+	"github.com/assay-run/assay/internal/service"
 	"github.com/assay-run/assay/internal/web"
-	"github.com/assay-run/assay/queue"
-	"github.com/assay-run/assay/rest/api"
-	"github.com/assay-run/assay/service"
 	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/study"
@@ -29,8 +29,8 @@ type full struct {
 func (f full) Submit(context.Context, *spec.Study, string, string) (api.Info, error) {
 	return api.Info{}, assay.Errorf(assay.ClassUsage, "nothing is run here")
 }
-func (f full) Steer(context.Context, string, assay.Steering) error { return nil }
-func (f full) Give(_ context.Context, _ string, configs []assay.Config, _ string) error {
+func (f full) Steer(context.Context, string, assay.StudyCommand) error { return nil }
+func (f full) Enqueue(_ context.Context, _ string, configs []assay.Config, _ string) error {
 	*f.given = configs
 	return nil
 }
@@ -199,7 +199,8 @@ func (r *record) again(factor float64) {
 const labDefinition = `
 name: resources
 command: [blast, --threads, "{cpu}", --mem, "{mem}", --rtt, "{rtt}", db, query]
-parameters: {cpu: {type: int, min: 1, max: 16}, mem: {type: ordinal, values: [1GB, 2GB, 4GB]}, rtt: {type: real, min: 0.5, max: 50}}
+parameters: {cpu: {type: int, min: 1, max: 16}, mem: {type: ordinal, values: [1GB, 2GB, 4GB]}, rtt: {type: real,
+  min: 0.5, max: 50}}
 objective: {minimize: elapsed}
 search: {seed: 3}
 `

@@ -17,12 +17,12 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/browser"
+	"github.com/assay-run/assay/internal/queue"
 	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/internal/rest/api"
+	"github.com/assay-run/assay/internal/service"
 	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/internal/web"
-	"github.com/assay-run/assay/queue"
-	"github.com/assay-run/assay/rest/api"
-	"github.com/assay-run/assay/service"
 	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/study"
@@ -64,9 +64,11 @@ func (h *hostileHost) Submit(context.Context, *spec.Study, string, string) (api.
 	return api.Info{}, assay.Errorf(assay.ClassConflict, "%s", h.texts[0])
 }
 
-func (h *hostileHost) Steer(context.Context, string, assay.Steering) error { return h.refuse() }
+func (h *hostileHost) Steer(context.Context, string, assay.StudyCommand) error { return h.refuse() }
 
-func (h *hostileHost) Give(context.Context, string, []assay.Config, string) error { return h.refuse() }
+func (h *hostileHost) Enqueue(context.Context, string, []assay.Config, string) error {
+	return h.refuse()
+}
 
 func (h *hostileHost) Order(context.Context, string, []int64, string) error { return h.refuse() }
 
@@ -166,12 +168,12 @@ func (k hostileKeys) Add(_ context.Context, t api.Token, _ string) (string, erro
 }
 func (k hostileKeys) Revoke(context.Context, string, string) error { return nil }
 
-// hostileSite serves pages of a server in which every text that somebody else chose is hostile.
-func hostileSite(t *testing.T, texts []string) *httptest.Server {
+// hostileSite serves pages of a server in which every text of another user is hostile. It returns the site, a code that
+// lets a browser in, and the names of its studies.
+func hostileSite(t *testing.T, texts []string) (at *httptest.Server, code string, named []string) {
 	t.Helper()
 	ctx := t.Context()
 	store := memory(t)
-	named = nil
 	values := slices.Clone(texts)
 	for i, x := range values {
 		values[i] = strings.ReplaceAll(x, "\x00", "0") // which no value can have
@@ -219,7 +221,7 @@ func hostileSite(t *testing.T, texts []string) *httptest.Server {
 			events = append(events, assay.Event{At: at, Asked: &p},
 				assay.Event{At: at, Ordered: &assay.Order{Trial: p.ID, Priority: 1, By: x}},
 				assay.Event{At: at, Started: &assay.Start{RunID: run, Where: x, Class: x}},
-				assay.Event{At: at, Booked: &assay.Booking{RunID: run, Where: x, Reason: x}}, assay.Event{At: at, Told: told})
+				assay.Event{At: at, Booked: &assay.AttemptEnd{RunID: run, Where: x, Reason: x}}, assay.Event{At: at, Told: told})
 		}
 		if _, err := store.Append(ctx, name, 0, events...); err != nil {
 			t.Fatal(err)
@@ -256,7 +258,7 @@ func hostileSite(t *testing.T, texts []string) *httptest.Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := httptest.NewServer(site)
+	at = httptest.NewServer(site)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
@@ -264,15 +266,8 @@ func hostileSite(t *testing.T, texts []string) *httptest.Server {
 		at.CloseClientConnections()
 		at.Close()
 	})
-	code = at.Config.Handler.(*web.Site).Code("")
-	return at
+	return at, site.Code(""), named
 }
-
-// code lets the browser of the latest hostileSite in, and named are its studies.
-var (
-	code  string
-	named []string
-)
 
 // What came through the API is JSON, in which what is no text has been replaced.
 func sent(x string) string {
@@ -290,7 +285,7 @@ func TestHostile(t *testing.T) {
 	if len(texts) != 200 || len(slices.Compact(slices.Sorted(slices.Values(texts)))) != 200 {
 		t.Fatalf("%d texts", len(texts))
 	}
-	at := hostileSite(t, texts)
+	at, code, named := hostileSite(t, texts)
 	b := browser.Open(t)
 	b.Size(1280, 900)
 	b.Visit(at.URL + "/#code=" + code)
@@ -338,7 +333,7 @@ func TestHostile(t *testing.T) {
 func checkShown(t *testing.T, b *browser.Tab, page string, texts []string) {
 	t.Helper()
 	for _, wrong := range b.Wrong() {
-		t.Errorf("%s: the browser says: %s", page, wrong)
+		t.Errorf("%s: the browser reports: %s", page, wrong)
 	}
 	type state struct {
 		Path, Text string
@@ -348,10 +343,16 @@ func checkShown(t *testing.T, b *browser.Tab, page string, texts []string) {
 	got := browser.Eval[state](b, `({
 		Path: location.pathname, Text: document.body.textContent,
 		Pwned: "pwned" in window || document.cookie !== "",
-		Bad: [...document.querySelectorAll("img, svg, iframe, object, embed, style, base, meta[http-equiv], b, script:not([type=module], [type='application/json']), [onload], [onerror], [style]")]
-			.filter((e) => !e.closest(".surface, .chart, .trials, canvas") || /^(img|iframe|object|embed|style|base|script)$/i.test(e.tagName)).map((e) => e.outerHTML.slice(0, 80))
-			.concat([...document.querySelectorAll("a")].filter((a) => a.protocol !== "http:" || a.host !== location.host).map((a) => a.outerHTML.slice(0, 80)))
-			.concat([...document.querySelectorAll("form")].filter((f) => new URL(f.action).host !== location.host).map((f) => f.outerHTML.slice(0, 80))),
+		Bad: [...document.querySelectorAll("img, svg:not(.mix > svg), iframe, object, embed, style, base, " +
+			"meta[http-equiv], b, " +
+			"script:not([type=module], [type='application/json']), " +
+			"[onload], [onerror], [style]")]
+			.filter((e) => !e.closest(".surface, .track, .stack, .trials, canvas") ||
+				/^(img|iframe|object|embed|style|base|script)$/i.test(e.tagName)).map((e) => e.outerHTML.slice(0, 80))
+			.concat([...document.querySelectorAll("a")].filter((a) => a.protocol !== "http:" || a.host !== location.host)
+				.map((a) => a.outerHTML.slice(0, 80)))
+			.concat([...document.querySelectorAll("form")].filter((f) => new URL(f.action).host !== location.host)
+				.map((f) => f.outerHTML.slice(0, 80))),
 	})`)
 	if got.Pwned || len(got.Bad) > 0 {
 		t.Errorf("%s: executed %v, elements %q", page, got.Pwned, got.Bad)
@@ -370,7 +371,7 @@ func checkShown(t *testing.T, b *browser.Tab, page string, texts []string) {
 func TestHostileForms(t *testing.T) {
 	t.Parallel()
 	texts := hostileTexts()
-	at := hostileSite(t, texts)
+	at, code, _ := hostileSite(t, texts)
 	c := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	var cookie *http.Cookie
 	send := func(method, path string, form url.Values) (int, string) {

@@ -8,14 +8,13 @@ import (
 	"net/url"
 )
 
-// An inProcess carries requests of a client to a handler in this process, as who the context
-// says.
+// An inProcess carries requests of a client to a handler in this process, with the session of the context.
 type inProcess struct{ to http.Handler }
 
-// sessionKey is that of the session in a context.
+// sessionKey is the key of the session in a context.
 type sessionKey struct{}
 
-// as has requests of a context be made by who has a session.
+// as makes requests of a context use the session.
 func as(ctx context.Context, s *session) context.Context {
 	return context.WithValue(ctx, sessionKey{}, s)
 }

@@ -9,7 +9,8 @@ import (
 
 const levelled = `
 name: frames
-command: [encode, --preset, "{preset}", --threads, "{threads}", --tune, "{tune}", --refs, "{refs}", --frames, "{frames}", in, out]
+command: [encode, --preset, "{preset}", --threads, "{threads}", --tune, "{tune}", --refs, "{refs}", --frames,
+  "{frames}", in, out]
 parameters:
   preset: {type: int, min: 1, max: 9}
   threads: {type: int, min: 1, max: 8}
@@ -39,7 +40,7 @@ func TestStudyWithLevels(t *testing.T) {
 	b.Wait(`[...document.querySelectorAll(".trials .body .row")].some((r) => r.textContent.includes("below full"))`)
 	b.Picture("frames")
 	page := browser.Eval[string](b, `document.body.innerText`)
-	if strings.Contains(page, "outside limits") || !strings.Contains(page, " below full,") {
+	if strings.Contains(page, "outside limits") || !strings.Contains(page, ", 2 below full") {
 		t.Errorf("the page says\n%s", page)
 	}
 	one := browser.Await[string](b, `fetch("/api/v1/studies/frames/trials").then((r) => r.json()).then((p) => {

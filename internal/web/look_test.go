@@ -46,7 +46,7 @@ func TestStudyAtAllSizes(t *testing.T) {
 					for _, chart := range []string{"parallel", "space", "front", "noise", "table", "importance"} {
 						browser.Eval[bool](b, `document.querySelector("[data-draw=`+chart+`]").scrollIntoView({block: "center"}), true`)
 						if chart == "importance" {
-							b.Wait(`document.querySelector("[data-draw=importance] canvas")`)
+							b.Wait(`document.querySelector("[data-draw=importance] .bars")`)
 						} else {
 							b.Wait(`document.querySelector("[data-draw=` + chart + `] > *")`)
 						}

@@ -52,7 +52,8 @@ func TestManyTrials(t *testing.T) {
 		html = time.Since(began)
 		b.Wait(`document.documentElement.dataset.drawn === "true"`)
 		drawn = time.Since(began)
-		t.Logf("%s: page %s, drawn %s; %s of the server's processor; by the browser: first paint %.0f ms, drawn %.0f ms", study,
+		t.Logf("%s: page %s, drawn %s; %s of the server's processor; by the browser: first paint %.0f ms, "+
+			"drawn %.0f ms", study,
 			html.Round(time.Millisecond), drawn.Round(time.Millisecond), (cpu(t) - busy).Round(time.Millisecond),
 			browser.Eval[float64](b, `performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? -1`),
 			browser.Eval[float64](b, `performance.getEntriesByName("drawn")[0]?.startTime ?? -1`))
@@ -70,8 +71,10 @@ func TestManyTrials(t *testing.T) {
 	if rows := browser.Eval[int](b, `document.querySelectorAll(".trials .row").length`); rows > 60 {
 		t.Errorf("%d rows are elements", rows)
 	}
-	browser.Eval[bool](b, `(() => { const g = document.querySelector(".trials"); g.scrollTop = g.scrollHeight; return true; })()`)
-	b.Wait(fmt.Sprintf(`[...document.querySelectorAll(".trials .body .row")].some((r) => r.children[0].textContent.startsWith("%d"))`, n))
+	browser.Eval[bool](b, `(() => { const g = document.querySelector(".trials");
+		g.scrollTop = g.scrollHeight; return true; })()`)
+	b.Wait(fmt.Sprintf(`[...document.querySelectorAll(".trials .body .row")]
+		.some((r) => r.children[0].textContent.startsWith("%d"))`, n))
 	// What comes is there soon, with all of this on the page.
 	before := browser.Eval[string](b, `document.querySelector("[data-live=counts]").textContent`)
 	began := time.Now()

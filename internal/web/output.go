@@ -9,7 +9,7 @@ import (
 // mostOutput is how many bytes of each output of a run a page shows.
 const mostOutput = "65536"
 
-// An output is what a run has printed, as the API says it.
+// An output is the output of a run, as in the API.
 type output struct {
 	State  string  `json:"state"`
 	Stdout printed `json:"stdout"`
@@ -21,7 +21,7 @@ type printed struct {
 	Part string `json:"part"`
 }
 
-// Live reports whether there may be more.
+// Live reports whether more output may follow.
 func (o output) Live() bool { return o.State != "ended" }
 
 // Nothing reports whether nothing was printed so far.
@@ -41,7 +41,7 @@ type keptFiles struct {
 	} `json:"left"`
 }
 
-// ask asks the API for what not every server has. It reports whether there was an answer.
+// ask requests an optional resource of the API. It reports whether the server has it.
 func (s *site) ask(ctx context.Context, path string, out any) bool {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://assay/api/v1"+path, nil)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/access"
 	"github.com/assay-run/assay/internal/report"
-	"github.com/assay-run/assay/rest/api"
+	"github.com/assay-run/assay/internal/rest/api"
 )
 
 // mostAudit is how many entries of the audit a page shows.
@@ -20,7 +20,7 @@ const mostAudit = 500
 type adminPage struct {
 	About    api.About
 	Tokens   []api.Token
-	NoTokens string // why there are none
+	NoTokens string // why none are listed
 	Roles    []access.Role
 	Filter   string
 	Audit    []api.Decision // the latest first
@@ -58,7 +58,7 @@ func (s *site) admin(v *visit) error {
 	return v.render("admin.html", "Admin", p)
 }
 
-// says reports whether an entry of the audit has a text.
+// says reports whether an audit entry contains a text.
 func says(e api.Decision, text string) bool {
 	all := strings.Join([]string{
 		e.By, e.Do, e.On, string(e.Role), strings.Join(e.Studies, " "), strings.Join(e.Apps, " "),
@@ -67,7 +67,7 @@ func says(e api.Decision, text string) bool {
 	return strings.Contains(strings.ToLower(all), strings.ToLower(text))
 }
 
-// tokenAct is the making of a token as a command and as a request. lasts is as it is written.
+// tokenAct is the creation of a token as a command and as a request. lasts is as typed.
 func tokenAct(t api.NewToken, lasts string) Act {
 	words := []string{"assay", "token", "add", "--name", t.Name, "--role", string(t.Role)}
 	for flag, list := range map[string][]string{"--studies": t.Studies, "--apps": t.Apps} {
@@ -117,7 +117,7 @@ func (s *site) addToken(v *visit) error {
 	})
 }
 
-// words splits a list that people write.
+// words splits a list typed by a user.
 func words(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(", \t\n\r", r) })
 }
@@ -128,7 +128,7 @@ func (s *site) revoke(v *visit) error {
 	if v.r.PostFormValue("sure") == "" {
 		return v.render("confirm.html", "Revoke", confirmPage{
 			Question: "Revoke the token?", Items: []string{name}, To: "/admin/revoke", Button: "× revoke", Back: "/admin",
-			Note:   "Whoever has it is refused within seconds, and what is open with it is cut off. It cannot be undone.",
+			Note:   "Its clients are refused within seconds, and their connections are closed. It cannot be undone.",
 			Fields: [][2]string{{"name", name}, {"sure", "yes"}}, Act: revokeAct(name),
 		})
 	}

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -8,19 +9,20 @@ import (
 
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/internal/result"
-	"github.com/assay-run/assay/rest/api"
+	"github.com/assay-run/assay/view"
 )
 
-// mostCompared is how many studies are set beside each other, as the API has it.
+// mostCompared is the largest number of studies in a comparison, as in the API.
 const mostCompared = 8
 
-// A comparePage is what the page that compares shows.
+// A comparePage is the data of the page that compares studies.
 type comparePage struct {
 	All      []choosable
 	Chosen   []string
 	Contrast *result.Contrast // nil before two are chosen
-	Hint     string           // what is to be done, "" if nothing is
+	Hint     string           // a hint for the user; may be ""
 	Act      Act
+	gains    map[string]string // in words, by study
 }
 
 // A choosable is a study that can be chosen.
@@ -29,19 +31,22 @@ type choosable struct {
 	Chosen           bool
 }
 
-// compare sets studies beside each other.
+// compare shows studies side by side.
 func (s *site) compare(v *visit) error {
 	p := comparePage{Chosen: v.r.URL.Query()["s"]}
 	all, err := v.API.Studies(v.ctx)
 	if err != nil {
 		return err
 	}
-	p.All = chosen(all, p.Chosen)
+	p.All, p.gains = chosen(all, p.Chosen), map[string]string{}
+	for _, st := range all {
+		p.gains[st.Study] = st.Gain
+	}
 	switch n := len(p.Chosen); {
 	case len(all) < 2:
 		p.Hint = "There are not two studies yet."
 	case n < 2:
-		p.Hint = "Choose the studies to compare: the first by name is what the others are compared with."
+		p.Hint = "Choose the studies to compare: the first by name is the baseline."
 	case n > mostCompared:
 		p.Hint = fmt.Sprintf("At most %d studies are compared, and %d are chosen.", mostCompared, n)
 	default:
@@ -59,7 +64,7 @@ func (s *site) compare(v *visit) error {
 }
 
 // chosen returns the studies to choose from.
-func chosen(all []api.Study, names []string) (list []choosable) {
+func chosen(all []view.Study, names []string) (list []choosable) {
 	for _, st := range all {
 		list = append(list, choosable{st.Study, st.Objective, slices.Contains(names, st.Study)})
 	}
@@ -72,15 +77,12 @@ func (p comparePage) Names() (string, error) {
 	return string(b), err
 }
 
-// Gain says by how much the best of a side is better than its first.
+// Gain returns by how much the best of a side is better than its first.
 func (p comparePage) Gain(s result.Side) string {
-	if s.Gain == nil {
-		return "not measured"
-	}
-	return s.Gain.Text
+	return cmp.Or(p.gains[s.Study], "not measured")
 }
 
-// Best says what the best of a side is.
+// Best describes the best of a side.
 func (p comparePage) Best(s result.Side) string {
 	if s.Value == nil {
 		return "–"
@@ -92,10 +94,10 @@ func (p comparePage) Best(s result.Side) string {
 	return text
 }
 
-// Counts says how the trials of a side ended.
+// Counts returns how the trials of a side ended.
 func (p comparePage) Counts(s result.Side) string { return s.Trials.Text() }
 
-// Sign is how a difference is marked, beside what it says in words.
+// Sign returns the mark of a difference, which stands beside its text.
 func (p comparePage) Sign(v result.Versus) string {
 	first := p.Contrast.Studies[0]
 	better := "less"

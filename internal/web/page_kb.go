@@ -2,18 +2,18 @@ package web
 
 import (
 	"fmt"
+	"math"
 	"net/url"
 	"strconv"
 
+	"github.com/assay-run/assay/internal/prior"
 	"github.com/assay-run/assay/internal/report"
-	"github.com/assay-run/assay/prior"
 )
 
-// judgedAfter is after how many of its trials others would prune the space of a study, unless the
-// form says otherwise.
+// judgedAfter is the default number of trials after which other studies would prune the space of a study.
 const judgedAfter = 10
 
-// A kbPage is what the page of the knowledge base shows.
+// A kbPage is the data of the knowledge page.
 type kbPage struct {
 	Families []prior.Family // of two studies at least
 	Alone    []prior.Member // studies that are the only one of their family
@@ -23,12 +23,12 @@ type kbPage struct {
 	After    int
 	Similar  []prior.Similar
 	Pruned   *prior.Pruned
-	// Unlike says why nothing can be said of the study.
+	// Unlike is the reason why the study cannot be compared.
 	Unlike       string
 	Like, Prunes Act
 }
 
-// knowledge shows which studies are alike and, of one, what the others would prune.
+// knowledge shows which studies are alike and, for one study, which values the others would prune.
 func (s *site) knowledge(v *visit) error {
 	q := v.r.URL.Query()
 	p := kbPage{Study: q.Get("s"), After: judgedAfter}
@@ -62,7 +62,7 @@ func (s *site) knowledge(v *visit) error {
 	return v.render("kb.html", "Knowledge", p)
 }
 
-// look fills in what is said of one study. That it cannot be compared is no error of the page.
+// look fills in the data about one study. It is no error of the page if the study cannot be compared.
 func (p *kbPage) look(v *visit) (err error) {
 	if p.Similar, err = v.API.Similar(v.ctx, p.Study); err != nil {
 		if isConflict(err) {
@@ -85,7 +85,7 @@ func (p *kbPage) look(v *visit) (err error) {
 	return nil
 }
 
-// Correlation says how alike a study is.
+// Correlation returns the similarity of a study.
 func (p kbPage) Correlation(s prior.Similar) string {
 	if s.Correlation == nil {
 		return "–"
@@ -94,7 +94,19 @@ func (p kbPage) Correlation(s prior.Similar) string {
 	if s.Estimate {
 		return "~" + text
 	}
+	if low, high, ok := within(*s.Correlation, s.Points); ok {
+		text += fmt.Sprintf(" [%.2f, %.2f]", low, high)
+	}
 	return text
+}
+
+// within returns the 95 % confidence interval of a correlation of n points, by the transformation of Fisher (1915).
+func within(r float64, n int) (low, high float64, ok bool) {
+	if n < 4 || math.Abs(r) >= 1 {
+		return 0, 0, false
+	}
+	z, half := math.Atanh(r), 1.96/math.Sqrt(float64(n-3))
+	return math.Tanh(z - half), math.Tanh(z + half), true
 }
 
 // Tone is the class of a correlation: r0 to r10 from none to 1, and below 0 one for all.
@@ -113,10 +125,10 @@ func (p kbPage) Cell(r *float64) string {
 	if r == nil {
 		return "–"
 	}
-	return fmt.Sprintf("%.2f", *r)
+	return fmt.Sprintf("~%.2f", *r)
 }
 
-// Objective says what a family is about.
+// Objective returns the objective of a family.
 func (p kbPage) Objective(f prior.Family) string {
 	if f.Maximize {
 		return "maximize " + f.Metric

@@ -15,8 +15,8 @@ type loginPage struct {
 	Wrong string
 }
 
-// loginForm shows the form. A code in the fragment of the address, which no server hears of, is
-// sent by a module of the page.
+// loginForm shows the form. A module of the page sends a code that is in the fragment of the address, because browsers
+// do not send fragments to servers.
 func (s *site) loginForm(w http.ResponseWriter, r *http.Request) {
 	s.showLogin(w, r, loginPage{Next: local(r.URL.Query().Get("next")), Open: s.o.Open}, http.StatusOK)
 }
@@ -27,7 +27,7 @@ func (s *site) showLogin(w http.ResponseWriter, r *http.Request, data loginPage,
 	}, status)
 }
 
-// login makes a session of a code, or of a token if there are any.
+// login creates a session for a code, or for a token if tokens exist.
 func (s *site) login(w http.ResponseWriter, r *http.Request) {
 	data := loginPage{Next: local(r.PostFormValue("next")), Open: s.o.Open}
 	given := strings.TrimSpace(r.PostFormValue("code"))
@@ -58,7 +58,7 @@ func (s *site) login(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		s.sessions.end(id)
-		data.Wrong = "the token is wrong, expired or revoked, or is that of a worker"
+		data.Wrong = "the token is wrong, expired or revoked, or belongs to a worker"
 		if assay.ClassOf(err) == assay.ClassUnavailable {
 			data.Wrong, status = err.Error(), http.StatusServiceUnavailable
 		}
@@ -76,11 +76,11 @@ func (s *site) logout(v *visit) error {
 	return nil
 }
 
-// themeCookie keeps which colours a browser shows: the server says it in the page, so that no
-// page flashes in others first.
+// themeCookie stores the colours that a browser shows. The server puts them into the page, so that no page flashes in
+// other colours first.
 const themeCookie = "assay-theme"
 
-// themeOf returns the colours of a browser, "" for those of its system.
+// themeOf returns the colours of a browser, "" for the system's colours.
 func themeOf(r *http.Request) string {
 	switch t := cookieOf(r, themeCookie); t {
 	case "light", "dark":

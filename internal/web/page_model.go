@@ -13,27 +13,27 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/internal/rest/api"
 	"github.com/assay-run/assay/internal/result"
-	"github.com/assay-run/assay/rest/api"
+	"github.com/assay-run/assay/view"
 )
 
-// isConflict reports whether an error says that a study has nothing to tell: too few runs, or none
-// that can be compared.
+// isConflict reports whether err means that a study has too few runs, or none that can be compared.
 func isConflict(err error) bool {
 	return assay.ClassOf(err) == assay.ClassConflict && !errors.Is(err, fs.ErrNotExist)
 }
 
-// A modelPage is what the page of cost models shows.
+// A modelPage is the data of the page of cost models.
 type modelPage struct {
 	All   []string
 	Study string
-	// None says why there is no model.
+	// None is the reason why no model exists.
 	None       string
 	Model      *result.StudyModel
 	Attributes []attributeField
 	At         map[string]string
 	Predicted  *result.Predicted
-	Wrong      string // what is wrong with what to predict at
+	Wrong      string // the fault of the attributes to predict at
 	Learn      Act
 	Predict    Act
 }
@@ -42,10 +42,10 @@ type modelPage struct {
 type attributeField struct {
 	result.Attribute
 	Value string
-	Ran   string // what was run, in words
+	Ran   string // the values of the runs, as text
 }
 
-// model shows the cost model of a study, and what it predicts.
+// model shows the cost model of a study and its predictions.
 func (s *site) model(v *visit) error {
 	q := v.r.URL.Query()
 	p := modelPage{Study: q.Get("s")}
@@ -53,8 +53,24 @@ func (s *site) model(v *visit) error {
 	if err != nil {
 		return err
 	}
+	slices.SortStableFunc(all, func(a, b view.Study) int { return newest(b).Compare(newest(a)) })
 	for _, st := range all {
-		p.All = append(p.All, st.Study)
+		if st.Done == 0 {
+			continue // a model needs a run that ended
+		}
+		d, err := v.API.Brief(v.ctx, st.Study)
+		if err != nil {
+			return err
+		}
+		if d.Learns {
+			p.All = append(p.All, st.Study)
+		}
+	}
+	if p.Study != "" && !slices.Contains(p.All, p.Study) {
+		p.All = append(p.All, p.Study)
+	}
+	if p.Study == "" && len(p.All) > 0 {
+		p.Study = p.All[0]
 	}
 	if p.Study != "" {
 		if err := p.look(v, q); err != nil {
@@ -64,7 +80,7 @@ func (s *site) model(v *visit) error {
 	return v.render("model.html", "Model", p)
 }
 
-// look fills in what is said of a study. That it has no model is no error of the page.
+// look fills in the data about a study. It is no error of the page if the study has no model.
 func (p *modelPage) look(v *visit, q url.Values) error {
 	m, err := v.API.Model(v.ctx, p.Study)
 	if isConflict(err) {
@@ -99,7 +115,7 @@ func (p *modelPage) look(v *visit, q url.Values) error {
 	return nil
 }
 
-// start returns where a prediction begins: at the run in the middle of those that were made.
+// start returns the initial values of a prediction: the values of the median run.
 func (p *modelPage) start() map[string]string {
 	runs := slices.SortedStableFunc(slices.Values(p.Model.Measured), func(a, b result.MeasuredRun) int {
 		return cmp.Compare(a.Seconds, b.Seconds)
@@ -110,7 +126,7 @@ func (p *modelPage) start() map[string]string {
 	return maps.Clone(runs[len(runs)/2].At)
 }
 
-// ran says in words between which values of an attribute runs were made.
+// ran returns the range of an attribute over the runs, as text.
 func (p *modelPage) ran(a result.Attribute) string {
 	var texts []string
 	lo, hi := math.Inf(1), math.Inf(-1)
@@ -179,7 +195,7 @@ func (p modelPage) High() string {
 	return report.Seconds(*p.Predicted.High)
 }
 
-// Percent writes what is in percent.
+// Percent formats a percentage.
 func (p modelPage) Percent(x *float64) string {
 	if x == nil {
 		return "–"
@@ -187,7 +203,7 @@ func (p modelPage) Percent(x *float64) string {
 	return report.Number(*x, 3) + " %"
 }
 
-// Error is by how much a run was predicted wrong without itself.
+// Error returns the error of a run's prediction from the other runs.
 func (p modelPage) Error(r result.MeasuredRun) string {
 	if r.Without == nil || r.Seconds == 0 {
 		return "–"
@@ -195,7 +211,7 @@ func (p modelPage) Error(r result.MeasuredRun) string {
 	return report.Percent(*r.Without/r.Seconds - 1)
 }
 
-// Without is what was predicted of a run without itself.
+// Without returns the prediction of a run from the other runs.
 func (p modelPage) Without(r result.MeasuredRun) string {
 	if r.Without == nil {
 		return "–"
@@ -215,7 +231,7 @@ func (p modelPage) Text(at map[string]string) string {
 // Number writes a number of an attribute as a field has it.
 func (p modelPage) Number(x *float64) string { return assay.FormatNumber(*x) }
 
-// Fails says with which probability a run fails, "" if that is small.
+// Fails returns the probability that a run fails, "" if it is small.
 func (p modelPage) Fails() string {
 	if p.Predicted.Fails < 0.05 {
 		return ""

@@ -7,10 +7,10 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/report"
-	"github.com/assay-run/assay/rest/api"
+	"github.com/assay-run/assay/internal/rest/api"
 )
 
-// A newPage is a study file that is written, with what the server says of it.
+// A newPage is a study file under edit, with the server's check of it.
 type newPage struct {
 	Name, File string
 	Wrong      string
@@ -20,8 +20,8 @@ type newPage struct {
 	Check      Act
 }
 
-// exampleFile is what the form begins with.
-const exampleFile = `# What is run, with the values of the parameters in it.
+// exampleFile is the initial text of the form.
+const exampleFile = `# The command, with the values of the parameters in it.
 command: [sh, -c, 'sleep 0.{n}']
 parameters:
   n: 1..9
@@ -44,8 +44,7 @@ func (v *visit) showNew(p newPage, status int) error {
 	return v.show("new.html", "A new study", p, status)
 }
 
-// submitStudy checks what was written, and starts it if that is wanted. What is wrong stands beside
-// the text, which stays as it was.
+// submitStudy checks the text and, if requested, starts the study. Errors are shown beside the text, which is kept.
 func (s *site) submitStudy(v *visit) error {
 	p := newPage{Name: v.r.PostFormValue("name"), File: v.r.PostFormValue("file")}
 	sub := api.Submission{Name: p.Name, File: p.File}

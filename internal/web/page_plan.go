@@ -14,9 +14,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/planreport"
+	"github.com/assay-run/assay/internal/planning"
 	"github.com/assay-run/assay/internal/report"
-	"github.com/assay-run/assay/rest/api"
+	"github.com/assay-run/assay/internal/rest/api"
 )
 
 const (
@@ -24,15 +24,15 @@ const (
 	maxPlan = 9 << 20
 	// mostPasted is how much of a workflow a page repeats in its form.
 	mostPasted = 256 << 10
-	// pasted is the name of what was typed in.
+	// pasted is the name of the text typed into the form.
 	pasted = "workflow"
 )
 
-// A planPage is what the page of plans shows.
+// A planPage is the data of the page of plans.
 type planPage struct {
-	Form   url.Values // as it was sent
+	Form   url.Values // as submitted
 	Text   string     // the workflow, if it is short
-	Wrong  string     // why there is no plan
+	Wrong  string     // why no plan exists
 	Answer *api.PlanAnswer
 	Act    Act
 }
@@ -42,7 +42,7 @@ func (s *site) planForm(v *visit) error {
 	return v.render("plan.html", "Plan", planPage{Form: url.Values{}})
 }
 
-// plan shows the plan of a workflow that was sent, with the form as it was.
+// plan shows the plan of a submitted workflow, with the form as submitted.
 func (s *site) plan(v *visit) error {
 	p := planPage{Form: v.r.PostForm}
 	q, names, err := planRequest(v.r)
@@ -66,8 +66,7 @@ func (s *site) plan(v *visit) error {
 	return v.show("plan.html", "Plan", p, http.StatusUnprocessableEntity)
 }
 
-// planRequest reads what a form asks for, and the names of the files of the workflow, of which there
-// is one at least.
+// planRequest reads the request of a form, and the names of the files of the workflow, at least one.
 func planRequest(r *http.Request) (q api.PlanRequest, names []string, err error) {
 	f := r.PostForm
 	is := func(name string) bool { return f.Get(name) != "" }
@@ -111,8 +110,8 @@ func planRequest(r *http.Request) (q api.PlanRequest, names []string, err error)
 	return q, names, nil
 }
 
-// take adds the files that were sent to those of a request, and returns their names there. A file
-// that was not chosen has no name and is left out.
+// take adds uploaded files to those of a request, and returns their names there. An empty file input has no name and is
+// skipped.
 func take(to map[string]string, sent []*multipart.FileHeader, folder string) (names []string, err error) {
 	for _, h := range sent {
 		if h.Filename == "" || h.Size == 0 {
@@ -193,7 +192,7 @@ type task struct {
 	After    []string
 }
 
-// Tasks are the first tasks of the workflow with what each waits for.
+// Tasks are the first tasks of the workflow and the tasks that each waits for.
 func (p planPage) Tasks() (all []task) {
 	g := p.Answer.Graph
 	for i := range g.ID[:min(len(g.ID), mostDAG)] {
@@ -209,15 +208,15 @@ func (p planPage) Tasks() (all []task) {
 }
 
 // Front reports whether no other estimate is both faster and cheaper.
-func (p planPage) Front(r planreport.PlanRow) bool { return slices.Contains(p.Answer.Plan.Pareto, r) }
+func (p planPage) Front(r planning.PlanRow) bool { return slices.Contains(p.Answer.Plan.Pareto, r) }
 
-// Taken reports whether an estimate is the one that is recommended.
-func (p planPage) Taken(r planreport.PlanRow) bool {
+// Taken reports whether an estimate is the recommended one.
+func (p planPage) Taken(r planning.PlanRow) bool {
 	c := p.Answer.Plan.Recommendation
 	return r.Slots == c.Slots && r.Method == c.Method
 }
 
-// Bound is what no schedule on as many slots is below.
+// Bound returns the lower bound of the makespan of any schedule on that many slots.
 func (p planPage) Bound(slots int) string {
 	for _, b := range p.Answer.Plan.Bounds {
 		if b.Slots == slots {

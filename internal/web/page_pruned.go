@@ -7,12 +7,12 @@ import (
 	"strings"
 
 	"github.com/assay-run/assay/internal/report"
-	"github.com/assay-run/assay/rest/api"
+	"github.com/assay-run/assay/internal/rest/api"
 	"github.com/assay-run/assay/view"
 )
 
-// A prunedValue is a value that an earlier study keeps out of this one. Who wants it back has the best
-// configuration run with it: if that is the best then, the search takes the value up again.
+// A prunedValue is a value that an earlier study has pruned from this one. To restore it, the user has the best
+// configuration run with it: if that is the best then, the search uses the value again.
 type prunedValue struct {
 	Param, Value string
 	Why          string
@@ -20,7 +20,7 @@ type prunedValue struct {
 	Act          Act
 }
 
-// prunedOf returns what is pruned at the moment: what was, but for what is back.
+// prunedOf returns the values pruned now: those that were cut and not restored.
 func prunedOf(a *api.Answer, best *view.Trial) (out []prunedValue) {
 	type of struct{ param, value string }
 	gone := map[of]int{} // the last cut of a value
@@ -87,7 +87,7 @@ func (s *site) tryPruned(v *visit) error {
 		}
 	}
 	config := withValue(best.Config, param, value)
-	if _, err := v.API.Give(v.ctx, name, []map[string]any{config}); err != nil {
+	if _, err := v.API.Enqueue(v.ctx, name, []map[string]any{config}); err != nil {
 		return err
 	}
 	return v.did("/s/"+url.PathEscape(name), fmt.Sprintf("the best configuration with %s=%s is run next", param, value),

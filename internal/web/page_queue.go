@@ -10,26 +10,26 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/report"
-	"github.com/assay-run/assay/rest/api"
+	"github.com/assay-run/assay/internal/rest/api"
 )
 
 // mostListed is how many entries of the queue a page shows.
 const mostListed = 500
 
-// A queuePage is what runs and what waits, over all studies or of one.
+// A queuePage lists running and waiting trials, of all studies or of one.
 type queuePage struct {
 	Study        string
 	Placed, Open []api.Entry
 	Discarded    []api.Discarded // the latest first
 	Total, Shown int
-	Lacks        []string // what nobody can run, and why
+	Lacks        []string // work that no worker can run, and why
 	Commands     []Act
 }
 
-// queue shows what runs and what waits in the order of claims.
+// queue shows running and waiting trials in the order of claims.
 func (s *site) queue(v *visit) error {
 	p := queuePage{Study: v.r.URL.Query().Get("study")}
-	q, err := v.API.Queued(v.ctx, p.Study, mostListed)
+	q, err := v.API.Queue(v.ctx, p.Study, mostListed)
 	if err != nil {
 		return err
 	}
@@ -82,11 +82,10 @@ func moveAct(do, study string, trials []string, reason string) Act {
 	return Act{report.ShellQuote(words), "PATCH", "/api/v1/queue/" + url.PathEscape(study), body + "}"}
 }
 
-// verbs are what can be done to trials, with what is said of it then.
+// verbs maps acts on trials to the words that report them.
 var verbs = map[string]string{"first": "next", "discard": "discarded", "restore": "restored"}
 
-// wanted returns what a form has done to which trials: a button says "*" for those that are
-// checked, or names one.
+// wanted returns the act of a form and its trials: a button has the value "*" for the checked ones, or names one.
 func wanted(form map[string][]string) (do string, refs []string, err error) {
 	for verb := range verbs {
 		if values := form[verb]; len(values) > 0 {

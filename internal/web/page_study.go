@@ -12,22 +12,22 @@ import (
 	"strings"
 
 	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/internal/rest/api"
 	"github.com/assay-run/assay/internal/result"
-	"github.com/assay-run/assay/rest/api"
 	"github.com/assay-run/assay/view"
 )
 
-// Bounds of what the page of a study has without a script.
+// Bounds of the page of a study without a script.
 const (
 	mostRows     = 50
 	mostQueued   = 100
-	mostAnswered = 2000 // trials of which the whole answer is worked out while somebody waits
+	mostAnswered = 2000 // trials for which the whole answer is computed during the request
 )
 
-// A studyPage is what the page of a study shows without a script; the rest is drawn by modules.
+// A studyPage is the data of the page of a study without a script; modules draw the rest.
 type studyPage struct {
-	Study   api.Study
-	Best    *view.Trial // nil while there is none
+	Study   view.Study
+	Best    *view.Trial // nil without a best trial
 	Answer  *api.Answer // nil if it takes time; it is asked for when the page is there
 	Trials  []view.Trial
 	Earlier string
@@ -35,14 +35,55 @@ type studyPage struct {
 	Queue   []run
 	Waiting int    // of the queue
 	Open    bool   // something may run still
-	Price   string // of an hour of a run, as it was given
+	Price   string // of an hour of a run, as typed
 	Paid    string
 	Kept    string
 	Unit    string // of the metric
 	Levels  bool   // infeasible trials are those below the full level
-	Outside string // what infeasible trials are called
+	Outside string // the word for infeasible trials
 	Pruned  []prunedValue
 	Data    template.JS
+
+	Objectives []result.Objective // all, if there are several
+	Simulated  bool               // the time is from a recorded table
+	Single     *float64           // the best value of one run
+	Drawn      bool               // enough trials have a value for charts
+	Reported   bool               // runs report values before they end
+	Failed     *failure           // of the last failed trial, if no trial has a value
+}
+
+// leastDrawn is how many trials with a value charts need.
+const leastDrawn = 2
+
+// A failure is the reason why a trial failed.
+type failure struct {
+	Trial           int64
+	Reason, Command string
+	Output          []string // the last lines
+}
+
+// BestText describes the runs that the value of the answer is of.
+func (p studyPage) BestText() string {
+	s := p.Study
+	switch {
+	case s.BestTrial == 0 && s.Done+s.Censored+s.Infeasible+s.Failed == 0:
+		return "no trial has ended yet"
+	case s.BestTrial == 0:
+		return "no trial has ended within the limits"
+	case len(p.Objectives) > 0:
+		return fmt.Sprintf("are on the Pareto front; trial %d is balanced", s.BestTrial)
+	}
+	text := fmt.Sprintf("trial %d", s.BestTrial)
+	if s.BestRuns > 1 {
+		text = fmt.Sprintf("median of %d runs of trial %d", s.BestRuns, s.BestTrial)
+		if p.Single != nil {
+			text += ", best single run " + report.Metric(*p.Single, p.Unit)
+		}
+	}
+	if s.Keep {
+		return "keep this: " + text
+	}
+	return text
 }
 
 // A run is a trial that has not ended.
@@ -64,7 +105,8 @@ func (s *site) study(v *visit) error {
 	}
 	p := studyPage{
 		Study: d.Study, Unit: d.Objective.Unit, Outside: "outside limits",
-		Open: d.Study.State == "running" || d.Study.State == "paused",
+		Open: d.Study.State == "running" || d.Study.State == "paused", Objectives: d.Objectives, Simulated: d.Simulated,
+		Single: d.Study.Best, Drawn: d.Study.Done+d.Study.Censored+d.Study.Infeasible >= leastDrawn,
 	}
 	if p.Levels = d.Objective.Levels; p.Levels {
 		p.Outside = "below full"
@@ -77,6 +119,9 @@ func (s *site) study(v *visit) error {
 		p.Answer = &a
 		if r := a.Answer; r != nil {
 			p.Study.Best, p.Study.BestTrial, p.Study.BestRuns, p.Study.Keep = &r.Value, r.Trial, r.Runs, r.Keep
+		}
+		if a.Front != nil {
+			p.Study.BestTrial = a.Front.Balanced
 		}
 		p.Study.Saved = float64(a.Saved)
 	}
@@ -92,6 +137,9 @@ func (s *site) study(v *visit) error {
 		return err
 	}
 	if err := v.queued(&p); err != nil {
+		return err
+	}
+	if err := v.failed(&p); err != nil {
 		return err
 	}
 	price, err := p.priced(query.Get("price"))
@@ -125,6 +173,7 @@ func (v *visit) listed(p *studyPage, query url.Values) (err error) {
 		return err
 	}
 	slices.Reverse(p.Trials)
+	p.Reported = slices.ContainsFunc(p.Trials, func(t view.Trial) bool { return t.Curve != nil })
 	if after > 0 {
 		p.Earlier = fmt.Sprintf("?after=%d#trials", max(0, after-mostRows))
 	}
@@ -134,14 +183,14 @@ func (v *visit) listed(p *studyPage, query url.Values) (err error) {
 	return nil
 }
 
-// queued fills in what runs and what waits: by the queue of the server or, of a study that a
-// terminal runs, by the record.
+// queued fills in the running and waiting trials: from the queue of the server or, for a study that a terminal runs,
+// from the record.
 func (v *visit) queued(p *studyPage) error {
-	list, total, err := v.API.Queue(v.ctx, p.Study.Study, mostQueued)
+	list, err := v.API.Queue(v.ctx, p.Study.Study, mostQueued)
 	if err != nil {
 		return err
 	}
-	for _, e := range list {
+	for _, e := range list.Entries {
 		p.Queue = append(p.Queue, run{
 			Trial: e.Trial, Config: e.Config, Worker: e.Worker, Placed: e.State == "placed", Elapsed: e.Elapsed,
 			Since: e.Since.UTC().Format("2006-01-02T15:04:05.000Z"),
@@ -150,8 +199,8 @@ func (v *visit) queued(p *studyPage) error {
 			p.Waiting++
 		}
 	}
-	p.Waiting += total - len(list)
-	if total > 0 {
+	p.Waiting += list.Total - len(list.Entries)
+	if list.Total > 0 || p.Study.State == "ended" {
 		return nil
 	}
 	for _, t := range p.Trials {
@@ -165,8 +214,24 @@ func (v *visit) queued(p *studyPage) error {
 	return nil
 }
 
-// priced fills in money, if who looks has said what an hour of a run costs. It returns the price of
-// a second.
+// failed fills in the reason why no trial of a study has a value.
+func (v *visit) failed(p *studyPage) error {
+	if st := p.Study; st.Failed == 0 || st.Done+st.Censored+st.Infeasible > 0 {
+		return nil
+	}
+	i := slices.IndexFunc(p.Trials, func(t view.Trial) bool { return t.State == "failed" })
+	if i < 0 {
+		return nil
+	}
+	d, err := v.API.Trial(v.ctx, p.Study.Study, p.Trials[i].ID)
+	if err != nil {
+		return err
+	}
+	p.Failed = &failure{Trial: d.Trial.ID, Reason: d.Trial.Reason, Command: d.Command, Output: d.Trial.Output}
+	return nil
+}
+
+// priced fills in prices, if the user has given the price of an hour of a run. It returns the price of a second.
 func (p *studyPage) priced(text string) (float64, error) {
 	if text = strings.TrimSpace(text); text == "" {
 		return 0, nil
@@ -183,19 +248,19 @@ func (p *studyPage) priced(text string) (float64, error) {
 	return hour / 3600, nil
 }
 
-// dataOf returns what the modules of the page know of the study before they have asked for
-// anything. No tag can begin in it.
+// dataOf returns the initial data of the page's modules, before their first request. No tag can begin in it.
 func dataOf(d api.Detail, price float64) (template.JS, error) {
 	b, err := json.Marshal(struct { // <, > and & are escaped
 		Study     string              `json:"study"`
 		State     string              `json:"state"`
 		Events    int64               `json:"events"`
 		Objective result.Objective    `json:"objective"`
+		All       []result.Objective  `json:"objectives,omitempty"`
 		Params    []result.WholeParam `json:"params"`
 		Default   bool                `json:"default"`
 		Price     float64             `json:"price"`
 		Spent     float64             `json:"spent_s"`
-	}{d.Study.Study, d.Study.State, d.Study.Events, d.Objective, d.Params, d.Default, price, d.Study.Spent})
+	}{d.Study.Study, d.Study.State, d.Study.Events, d.Objective, d.Objectives, d.Params, d.Default, price, d.Study.Spent})
 	return template.JS(report.VisibleJSON(b)), err
 }
 

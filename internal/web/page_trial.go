@@ -10,23 +10,23 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/report"
-	"github.com/assay-run/assay/rest/api"
+	"github.com/assay-run/assay/internal/rest/api"
 )
 
 // A trialPage is one trial.
 type trialPage struct {
 	api.TrialDetail
-	Waits    bool // no worker is at it
+	Waits    bool // no worker has it
 	Runs     bool // it has not ended
 	Config   []setting
 	Metrics  []measured
 	Curves   []curveTable
-	Path     string // below that of the API
+	Path     string // relative to the path of the API
 	Output   *output
 	Kept     *keptFiles
-	Restore  bool // what was decided can be undone
+	Restore  bool // the latest decision can be undone
 	Commands []Act
-	Earlier  int64 // the trial before it, 0 if there is none
+	Earlier  int64 // the previous trial, 0 if none
 }
 
 // A setting is a parameter with its value.
@@ -38,7 +38,7 @@ type measured struct {
 	Value float64
 }
 
-// A curveTable is what an attempt reported, as a table.
+// A curveTable has the reports of an attempt, as a table.
 type curveTable struct {
 	Attempt api.Attempt
 	Names   []string
@@ -50,7 +50,7 @@ type curveRow struct {
 	Values []*float64
 }
 
-// trial shows one trial: what was decided, tried and reported.
+// trial shows the decisions, attempts and reports of one trial.
 func (s *site) trial(v *visit) error {
 	name := v.r.PathValue("study")
 	id, err := strconv.ParseInt(v.r.PathValue("trial"), 10, 64)
@@ -85,7 +85,7 @@ func (s *site) trial(v *visit) error {
 	return v.render("trial.html", name+"/"+strconv.FormatInt(id, 10), p)
 }
 
-// setState sets whether the trial runs or waits, for how long it has run, and whether it can be restored.
+// setState sets whether the trial is running or waiting, its running time, and whether it can be restored.
 func (p *trialPage) setState() {
 	p.Runs = p.Trial.State == assay.Running.String()
 	p.Waits = p.Runs && !slices.ContainsFunc(p.Attempts, func(a api.Attempt) bool { return a.State == "placed" })
@@ -110,7 +110,7 @@ func (p *trialPage) last(which ...string) string {
 	return ""
 }
 
-// commands are what the page can do.
+// commands fills in the acts of the page.
 func (p *trialPage) commands() {
 	id := []string{strconv.FormatInt(p.Trial.ID, 10)}
 	for do, is := range map[string]bool{"first": p.Waits && p.Runs, "discard": p.Runs, "restore": p.Restore} {
@@ -122,7 +122,7 @@ func (p *trialPage) commands() {
 	p.Commands = append(p.Commands, giveAct(p.Study, p.Trial.Config))
 }
 
-// giveAgain has the configuration of a trial run once more, as one of its own.
+// giveAgain runs the configuration of a trial once more, as a new trial.
 func (s *site) giveAgain(v *visit) error {
 	name := v.r.PathValue("study")
 	id, err := strconv.ParseInt(v.r.PathValue("trial"), 10, 64)
@@ -133,7 +133,7 @@ func (s *site) giveAgain(v *visit) error {
 	if err != nil {
 		return err
 	}
-	if _, err := v.API.Give(v.ctx, name, []map[string]any{d.Trial.Config}); err != nil {
+	if _, err := v.API.Enqueue(v.ctx, name, []map[string]any{d.Trial.Config}); err != nil {
 		return err
 	}
 	p := trialPage{TrialDetail: d}
@@ -145,7 +145,7 @@ func (s *site) giveAgain(v *visit) error {
 		p.Commands[len(p.Commands)-1].Command)
 }
 
-// tableOf returns what an attempt reported as rows.
+// tableOf returns the reports of an attempt as rows.
 func tableOf(a api.Attempt) curveTable {
 	t := curveTable{Attempt: a, Names: sortedKeys(a.Curve.Metrics)}
 	for i, at := range a.Curve.At {
@@ -187,7 +187,7 @@ func textOf(v any) string {
 	return jsonOf(v)
 }
 
-// jsonOf writes a value for people to copy.
+// jsonOf formats a value for copying.
 func jsonOf(v any) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

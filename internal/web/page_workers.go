@@ -5,7 +5,7 @@ import (
 	"net/url"
 
 	"github.com/assay-run/assay/internal/report"
-	"github.com/assay-run/assay/rest/api"
+	"github.com/assay-run/assay/internal/rest/api"
 )
 
 type workersPage struct {
@@ -30,7 +30,7 @@ func (s *site) workers(v *visit) error {
 	return v.render("workers.html", "Workers", p)
 }
 
-// workerRef is what a worker is called in a request: its name, unless another has it too.
+// workerRef returns the name of a worker for requests, or its ID if another worker has that name.
 func workerRef(w api.Worker, all []api.Worker) string {
 	for _, o := range all {
 		if o.ID != w.ID && o.Name == w.Name {
@@ -48,21 +48,21 @@ func orderAct(do, worker string) Act {
 	}
 }
 
-// orders are what can be said to a worker, with what is said of it then.
+// orders maps orders to a worker to the words that report them.
 var orders = map[string]string{
-	"drain": "takes nothing more", "evict": "ends what it runs", "resume": "goes on",
+	"drain": "takes nothing more", "evict": "ends its runs", "resume": "goes on",
 }
 
-// orderWorker has a worker drain, end what runs, or go on. It asks before runs are ended.
+// orderWorker makes a worker drain, evict its runs, or resume. An eviction must be confirmed.
 func (s *site) orderWorker(v *visit) error {
 	id, do := v.r.PostFormValue("worker"), v.r.PostFormValue("do")
 	if orders[do] == "" {
-		return refusal{422, "a worker is told to drain, evict or resume"}
+		return refusal{422, "the orders to a worker are drain, evict and resume"}
 	}
 	if do == "evict" && v.r.PostFormValue("sure") == "" {
 		return v.render("confirm.html", "Evict", confirmPage{
 			Question: "End what the worker runs?", Items: []string{v.r.PostFormValue("name")}, To: "/workers", Button: "evict",
-			Note: "What it runs is lost, and is run again by others. The worker takes nothing more, and ends.",
+			Note: "Its runs are lost, and other workers run them again. The worker takes no new runs, and ends.",
 			Fields: [][2]string{
 				{"worker", id},
 				{"do", "evict"},

@@ -14,9 +14,10 @@ func TestStudyLive(t *testing.T) {
 	store := memory(t)
 	r := newRecord(t, store, "encoder")
 	r.run(400)
+	url := ui(t, store) // it ends after the tab, whose last request would be refused
 	b := browser.Open(t)
 	b.Size(1280, 900)
-	b.Visit(ui(t, store))
+	b.Visit(url)
 	b.Wait(`location.pathname === "/" && document.title === "Studies - assay"`)
 	b.Ready()
 	b.Picture("studies")

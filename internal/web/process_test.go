@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/assay-run/assay/internal/browser"
+	"github.com/assay-run/assay/internal/rest/api"
 	"github.com/assay-run/assay/internal/server"
 	"github.com/assay-run/assay/internal/testbed"
-	"github.com/assay-run/assay/rest/api"
 	"github.com/assay-run/assay/setup"
 )
 
@@ -102,7 +102,8 @@ budget: {trials: 400}
 	const trials = `parseInt(document.querySelector("[data-live=counts]").textContent)`
 	before := browser.Eval[int](b, trials)
 	b.Wait(trials + " > " + browser.Quote(before+3))
-	if n := browser.Eval[int](b, `document.querySelectorAll("form[action$='/trials'], form[action$='/state']").length`); n > 0 {
+	const acts = `document.querySelectorAll("form[action$='/trials'], form[action$='/state']").length`
+	if n := browser.Eval[int](b, acts); n > 0 {
 		t.Errorf("%d acts are offered", n)
 	}
 	// What is asked for all the same is refused, by the page and by the API.

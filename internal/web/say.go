@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/internal/rest/api"
 	"github.com/assay-run/assay/internal/result"
-	"github.com/assay-run/assay/rest/api"
 )
 
-// functions are what templates say numbers and texts with: the words of the command line.
+// functions are the functions with which templates format numbers and texts, as on the command line.
 var functions = template.FuncMap{
 	"visible":      report.Visible,
 	"path":         url.PathEscape, // of a name in an address
@@ -27,6 +27,7 @@ var functions = template.FuncMap{
 		}
 		return report.Visible(report.Metric(*x, unit))
 	},
+	"value":  func(x float64, unit string) string { return report.Visible(report.Metric(x, unit)) },
 	"nth":    func(i int) int { return i + 1 },
 	"config": func(c map[string]any) string { return report.Visible(configText(c)) },
 	"pairs":  pairs,
@@ -51,32 +52,41 @@ var functions = template.FuncMap{
 		}[state]
 	},
 	"word": word,
-	// became is the state of a trial with its word: levels says that the study has runs below a full level.
+	// became returns the state of a trial with its word. levels is true if the study has runs below a full level.
 	"became": func(state string, levels bool) struct{ State, Text string } {
 		if state == "infeasible" && levels {
 			return struct{ State, Text string }{state, "below full"}
 		}
 		return struct{ State, Text string }{state, word(state)}
 	},
-	"spark": spark,
+	// by is a column of the list of studies, in its head.
+	"by": func(p studiesPage, name, class string) any {
+		return struct {
+			Page        studiesPage
+			Name, Class string
+		}{p, name, class}
+	},
 	"signed": func(x float64) string {
 		return strings.Replace(fmt.Sprintf("%+.2f", x), "-", "−", 1)
 	},
-	"tone": func(state string) string {
-		return map[string]string{
-			"done": "done", "censored": "stopped", "infeasible": "outside", "failed": "failed", "running": "running",
-			"withdrawn": "muted",
-		}[state]
-	},
+	"tone": func(state string) string { return tones[state] },
 }
 
-// word returns what a state is called.
+// tones are the names of the colours of states.
+var tones = map[string]string{
+	"done": "done", "censored": "stopped", "infeasible": "outside", "failed": "failed", "running": "running",
+	"withdrawn": "muted",
+}
+
+// word returns the word for a state.
 func word(state string) string {
 	switch state {
 	case "censored":
 		return "stopped"
 	case "infeasible":
 		return "outside limits"
+	case "running": // it may wait, or have been cut off by the end of the budget
+		return "unfinished"
 	}
 	return state
 }
@@ -93,38 +103,10 @@ func pairs(c map[string]any) (out []pair) {
 	return out
 }
 
-// A line is a curve in a box of 100 by 24.
-type line struct {
-	From, To *float64
-	Points   string
-}
-
-// spark returns the line of a curve, nil if there is none.
-func spark(curve []float64) *line {
-	if len(curve) < 2 {
-		return nil
-	}
-	lo, hi := slices.Min(curve), slices.Max(curve)
-	var points []string
-	for i, v := range curve {
-		y := 12.0
-		if hi > lo {
-			y = 2 + 20*(hi-v)/(hi-lo)
-		}
-		x := 1 + 98*float64(i)/float64(len(curve)-1)
-		if i > 0 { // the best stays until there is a better one
-			_, before, _ := strings.Cut(points[len(points)-1], ",")
-			points = append(points, fmt.Sprintf("%.1f,%s", x, before))
-		}
-		points = append(points, fmt.Sprintf("%.1f,%.1f", x, y))
-	}
-	return &line{&curve[0], &curve[len(curve)-1], strings.Join(points, " ")}
-}
-
-// gain says by how much the best is better, in the words of the answer; nil without a gain.
+// gain returns by how much the best is better, worded as in the answer; nil without a gain.
 func gain(a *api.Answer) *result.Figure { return a.Figure() }
 
-// ago says how long ago a time was.
+// ago returns the time since t, as text.
 func ago(t time.Time) string {
 	if t.IsZero() {
 		return "–"
@@ -141,8 +123,8 @@ func ago(t time.Time) string {
 	return t.Local().Format("2006-01-02 15:04")
 }
 
-// An Act is what a page can do, as a command and as a request: templates show it below the
-// button by {{template "act" act "assay queue first x/3" "PATCH" "/api/v1/queue/x/3" "{…}"}}.
+// An Act is an action of a page, as a command and as a request: templates show it below the button by {{template "act"
+// act "assay queue first x/3" "PATCH" "/api/v1/queue/x/3" "{…}"}}.
 type Act struct{ Command, Method, Path, Body string }
 
 func newAct(command, method, path, body string) Act { return Act{command, method, path, body} }

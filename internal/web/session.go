@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// How long sessions and codes last, and how many there are at most.
+// Lifetimes and numbers of sessions and codes.
 const (
 	idleFor      = 12 * time.Hour      // since the last request
-	lastsFor     = 30 * 24 * time.Hour // in all
+	lastsFor     = 30 * 24 * time.Hour // from creation
 	codeFor      = 10 * time.Minute
 	mostSessions = 1000
 )
@@ -20,36 +20,36 @@ const (
 // A session is a browser that has logged in. Its token stays in this process.
 type session struct {
 	token string // of a person, or ""
-	csrf  string // stands in every form
+	csrf  string // part of every form
 
 	mu    sync.Mutex
 	made  time.Time
 	seen  time.Time
-	flash *flash // what the next page says
+	flash *flash // shown by the next page
 }
 
-// A flash is the outcome of an act, which the next page says once.
+// A flash is the outcome of an act, which the next page shows once.
 type flash struct {
 	Text    string
 	Bad     bool
 	Command string // that does the same
 }
 
-// authorize says in a request whom it is from.
+// authorize adds the token of the session to a request.
 func (s *session) authorize(h http.Header) {
 	if s.token != "" {
 		h.Set("Authorization", "Bearer "+s.token)
 	}
 }
 
-// say has the next page say the outcome of an act.
+// say sets the outcome that the next page shows.
 func (s *session) say(f *flash) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.flash = f
 }
 
-// said returns what there is to say, once.
+// said returns the pending outcome and clears it.
 func (s *session) said() *flash {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -69,17 +69,17 @@ func (s *session) live(now time.Time) bool {
 	return true
 }
 
-// sessions are those of a process, and the codes that lead to some. Neither is kept anywhere
-// else: who has its memory has the tokens, and a restart ends them all.
+// sessions are the sessions of a process, and the codes that lead to some. They exist only in memory: access to the
+// memory gives the tokens, and a restart ends all sessions.
 type sessions struct {
 	now func() time.Time
 
 	mu    sync.Mutex
-	byID  map[[sha256.Size]byte]*session // by the hash of what the cookie says
+	byID  map[[sha256.Size]byte]*session // by the hash of the cookie's value
 	codes map[[sha256.Size]byte]grant
 }
 
-// A grant is what a code is good for.
+// A grant is the session behind a code.
 type grant struct {
 	token string
 	until time.Time
@@ -94,7 +94,7 @@ func hash(secret string) [sha256.Size]byte { return sha256.Sum256([]byte(secret)
 // secret returns 256 random bits.
 func secret() string { return rand.Text() + rand.Text() }
 
-// begin makes a session of who has a token, and returns what the cookie says.
+// begin creates a session for a token, and returns the value of its cookie.
 func (ss *sessions) begin(token string) string {
 	id, now := secret(), ss.now()
 	ss.mu.Lock()
@@ -147,7 +147,7 @@ func (ss *sessions) end(id string) {
 	delete(ss.byID, hash(id))
 }
 
-// code makes a code that is good once, for who has a token.
+// code creates a single-use code for the owner of a token.
 func (ss *sessions) code(token string) string {
 	c, now := secret(), ss.now()
 	ss.mu.Lock()
@@ -170,9 +170,8 @@ func (ss *sessions) redeem(code string) (token string, ok bool) {
 	return g.token, ok && !ss.now().After(g.until)
 }
 
-// cookieName returns the name of the cookie. Pages on this machine's loopback share a host with
-// those of other commands, whatever their ports, so that each has its own name; others are bound
-// to their host and to TLS.
+// cookieName returns the name of the cookie. Pages on this machine's loopback share a host with the pages of other
+// commands, whatever their ports, so each process has its own name; other cookies are bound to their host and to TLS.
 func cookieName(open bool) string {
 	if open {
 		return "assay-" + strings.ToLower(rand.Text()[:8])

@@ -14,9 +14,10 @@ import (
 	"time"
 
 	"github.com/assay-run/assay/internal/access"
+	"github.com/assay-run/assay/internal/rest/api"
 	"github.com/assay-run/assay/internal/server"
 	"github.com/assay-run/assay/internal/web"
-	"github.com/assay-run/assay/rest/api"
+	"github.com/assay-run/assay/setup"
 )
 
 // tokens are those of a test: "viewer.x" is the token of a viewer, and so on.
@@ -46,11 +47,17 @@ func newDoor(t *testing.T) *door {
 	t.Helper()
 	store := memory(t)
 	newRecord(t, store, "encoder").run(5)
+	return doorTo(t, store, false)
+}
+
+// doorTo opens the pages of a store, without a browser; if readOnly, as assay ui --store does.
+func doorTo(t *testing.T, store *setup.Store, readOnly bool) *door {
+	t.Helper()
 	d := &door{t: t, keys: &tokens{}, now: time.Now()}
 	look := server.LookFor(store, "test", d.keys, "lab.example.org")
 	var err error
 	if d.site, err = web.New(web.Options{
-		API: look.Handler(), Hosts: []string{"lab.example.org"},
+		API: look.Handler(), Hosts: []string{"lab.example.org"}, ReadOnly: readOnly,
 		Now: func() time.Time { return d.now },
 	}); err != nil {
 		t.Fatal(err)

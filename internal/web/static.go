@@ -36,7 +36,7 @@ var kinds = map[string]string{
 	".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml",
 }
 
-// newFiles reads the files of package pages, and those of this one.
+// newFiles reads the files of package pages and of this package.
 func newFiles() (*files, error) {
 	own, err := fs.Sub(embedded, "static")
 	if err != nil {
@@ -79,7 +79,7 @@ func (f *files) names() (names []string) {
 	return names
 }
 
-// url returns where a file is.
+// url returns the URL of a file.
 func (f *files) url(name string) (string, error) {
 	if _, ok := f.all[name]; !ok {
 		return "", fmt.Errorf("web: there is no file %s", name)

@@ -12,7 +12,7 @@ import (
 // A checker of types finds nothing wrong with any module, by the types in their comments.
 func TestTypes(t *testing.T) {
 	t.Parallel()
-	testbed.Outside(t)
+	testbed.System(t) // of make lint too
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		t.Fatal(err)

@@ -15,23 +15,23 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/access"
-	"github.com/assay-run/assay/rest/api"
+	"github.com/assay-run/assay/internal/rest/api"
 )
 
-// A visit is one request for a page of somebody who has logged in.
+// A visit is one request for a page, from a user who has logged in.
 type visit struct {
 	s   *site
 	w   http.ResponseWriter
 	r   *http.Request
-	ctx context.Context // of the request, as who asks
+	ctx context.Context // of the request, with the user's session
 
-	// API is a client that acts as who asks.
+	// API is a client with the rights of the user.
 	API     *api.Client
 	Me      api.Me
 	session *session
 }
 
-// A shown is what a template is filled with: its own data, and what the layout needs.
+// A shown is the data of a template: its own, and the layout's.
 type shown struct {
 	Title   string
 	Page    string // the name of the template, as a class of the page
@@ -39,7 +39,7 @@ type shown struct {
 	Tabs    []tab
 	At      string // the path of the tab that this page belongs to
 	Me      api.Me
-	// Acts says whether acts are offered at all.
+	// Acts is true if acts are offered at all.
 	Acts     bool
 	ReadOnly bool
 	CSRF     string
@@ -53,8 +53,7 @@ type shown struct {
 // May reports whether acts that need a role are offered.
 func (s shown) May(role access.Role) bool { return !s.ReadOnly && s.Me.Role.Includes(role) }
 
-// page returns what answers the requests of a page: it lets in who has a session, and says what
-// went wrong.
+// page returns the handler of a page: it requires a session, and shows errors as pages.
 func (s *site) page(p page) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		one, ok := s.session(r)
@@ -106,7 +105,7 @@ func cookieOf(r *http.Request, name string) string {
 
 // checkForm returns why a form is not acted upon.
 func (v *visit) checkForm(p page) error {
-	// What is sent is smaller than the memory that it may take: nothing of it lies on disk.
+	// The form is smaller than the memory limit, so no part of it is written to disk.
 	err := v.r.ParseMultipartForm(2 * maxPlan)
 	if errors.Is(err, http.ErrNotMultipart) {
 		err = v.r.ParseForm()
@@ -123,7 +122,7 @@ func (v *visit) checkForm(p page) error {
 	return v.may(p.least)
 }
 
-// may returns why who asks is not offered what needs a role.
+// may returns the reason why the user lacks a role, or nil.
 func (v *visit) may(least access.Role) error {
 	if least == access.Viewer {
 		return nil
@@ -137,7 +136,7 @@ func (v *visit) may(least access.Role) error {
 	return nil
 }
 
-// A refusal is an error with a status of its own.
+// A refusal is an error with its own status.
 type refusal struct {
 	status int
 	text   string
@@ -149,14 +148,14 @@ func notFound(path string) error {
 	return assay.Errorf(assay.ClassNotFound, "there is no page %.200s: %w", path, fs.ErrNotExist)
 }
 
-// statuses are those of pages that say what went wrong.
+// statuses are the statuses of error pages.
 var statuses = map[assay.Class]int{
 	assay.ClassUsage: http.StatusUnprocessableEntity, assay.ClassNotFound: http.StatusNotFound,
 	assay.ClassConflict: http.StatusConflict, assay.ClassLocked: http.StatusConflict,
 	assay.ClassUnavailable: http.StatusServiceUnavailable, assay.ClassIO: http.StatusInsufficientStorage,
 }
 
-// fail shows an error: after an act as a message on the page that it came from, else as a page.
+// fail shows an error: after an act as a message on the page of its form, otherwise as a page.
 func (v *visit) fail(err error) {
 	if r, ok := err.(refusal); ok {
 		_ = v.show("error.html", "Refused", errorPage{Text: r.text}, r.status)
@@ -176,7 +175,7 @@ func (v *visit) fail(err error) {
 
 type errorPage struct{ Text, Hint string }
 
-// text returns an error with what can be done.
+// text returns the text of an error with its hint.
 func text(err error) string {
 	if hint := assay.HintOf(err); hint != "" {
 		return err.Error() + " (" + hint + ")"
@@ -184,10 +183,10 @@ func text(err error) string {
 	return err.Error()
 }
 
-// back returns the path of the page that a form was on, "" if the form does not say.
+// back returns the path of the page that a form was on, "" if the form lacks it.
 func (v *visit) back() string { return local(v.r.PostFormValue("back")) }
 
-// local returns a path on this server, "" if it is none.
+// local returns to if it is a path on this server, and "" otherwise.
 func local(to string) string {
 	u, err := url.Parse(to)
 	if err != nil || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.Contains(to, "\\") ||
@@ -197,7 +196,7 @@ func local(to string) string {
 	return to
 }
 
-// done leads on after an act that succeeded; the page there says text.
+// done redirects after a successful act; the next page shows text.
 func (v *visit) done(to, text string) error {
 	if text != "" {
 		v.session.say(&flash{Text: text})
@@ -243,7 +242,7 @@ func (v *visit) show(name, title string, data any, status int) error {
 	return v.s.write(v.w, name, p, status)
 }
 
-// modules returns the entries of a page: that of all, and its own if it has one.
+// modules returns the entry modules of a page: the common one, and the page's own if it has one.
 func (s *site) modules(page string) []string {
 	list := []string{"site.js"}
 	if _, ok := s.files.all["page_"+page+".js"]; ok {

@@ -5,23 +5,21 @@ import (
 	"time"
 
 	"github.com/assay-run/assay/internal/access"
-	"github.com/assay-run/assay/rest/api"
+	"github.com/assay-run/assay/internal/rest/api"
 )
 
-// Options say what pages are of.
+// Options configure the pages.
 type Options struct {
-	// API answers what is under /api/v1, in this process or elsewhere. It decides what who asks
-	// may do.
+	// API answers requests under /api/v1, in this process or elsewhere. It decides the permissions of each user.
 	API http.Handler
-	// Hosts are the names that a request may be sent to; nil is those of this
-	// machine's loopback.
+	// Hosts are the accepted names of the server; nil means this machine's loopback.
 	Hosts []string
-	// Open has a session without a token be that of who holds API itself: the pages of a command
-	// on this machine, to which a code leads. Otherwise a token is needed.
+	// Open gives sessions without a token the rights of API itself: the pages of a command on this machine, to which a
+	// code leads. Otherwise a token is required.
 	Open bool
-	// ReadOnly has the pages offer no acts and refuse those that come all the same.
+	// ReadOnly hides the acts of the pages and refuses requests for them.
 	ReadOnly bool
-	// Version is that of the program.
+	// Version is the version of the program.
 	Version string
 	// Now is the time; nil means the machine's.
 	Now func() time.Time
@@ -32,34 +30,35 @@ type page struct {
 	pattern string // "GET /s/{study}"
 	least   access.Role
 	answer  func(*site, *visit) error
+	// server is true for a page of a server, which a store without a server lacks.
+	server bool
 }
 
-// table is all pages. What a page may show is decided by the API; the role here is for what
-// is not even offered.
+// table lists all pages. The API decides which data a user may see; the role here decides which pages are offered.
 var table = []page{
-	{"GET /{$}", access.Viewer, (*site).studies},
-	{"GET /s/{study}", access.Viewer, (*site).study},
-	{"POST /s/{study}/trials", access.Operator, (*site).changeTrials},
-	{"POST /s/{study}/values", access.Operator, (*site).tryPruned},
-	{"POST /s/{study}/state", access.Operator, (*site).changeState},
-	{"GET /s/{study}/t/{trial}", access.Viewer, (*site).trial},
-	{"POST /s/{study}/t/{trial}", access.Operator, (*site).giveAgain},
-	{"GET /queue", access.Viewer, (*site).queue},
-	{"POST /queue", access.Operator, (*site).changeQueue},
-	{"GET /workers", access.Viewer, (*site).workers},
-	{"POST /workers", access.Operator, (*site).orderWorker},
-	{"GET /admin", access.Admin, (*site).admin},
-	{"POST /admin/tokens", access.Admin, (*site).addToken},
-	{"POST /admin/revoke", access.Admin, (*site).revoke},
-	{"GET /new", access.Author, (*site).newStudy},
-	{"POST /new", access.Author, (*site).submitStudy},
-	{"GET /compare", access.Viewer, (*site).compare},
-	{"GET /kb", access.Viewer, (*site).knowledge},
-	{"GET /plan", access.Viewer, (*site).planForm},
-	{"POST /plan", access.Viewer, (*site).plan},
-	{"GET /model", access.Viewer, (*site).model},
-	{"POST /theme", access.Viewer, (*site).theme},
-	{"POST /logout", access.Viewer, (*site).logout},
+	{"GET /{$}", access.Viewer, (*site).studies, false},
+	{"GET /s/{study}", access.Viewer, (*site).study, false},
+	{"POST /s/{study}/trials", access.Operator, (*site).changeTrials, false},
+	{"POST /s/{study}/values", access.Operator, (*site).tryPruned, false},
+	{"POST /s/{study}/state", access.Operator, (*site).changeState, false},
+	{"GET /s/{study}/t/{trial}", access.Viewer, (*site).trial, false},
+	{"POST /s/{study}/t/{trial}", access.Operator, (*site).giveAgain, false},
+	{"GET /queue", access.Viewer, (*site).queue, true},
+	{"POST /queue", access.Operator, (*site).changeQueue, true},
+	{"GET /workers", access.Viewer, (*site).workers, true},
+	{"POST /workers", access.Operator, (*site).orderWorker, true},
+	{"GET /admin", access.Admin, (*site).admin, false},
+	{"POST /admin/tokens", access.Admin, (*site).addToken, false},
+	{"POST /admin/revoke", access.Admin, (*site).revoke, false},
+	{"GET /new", access.Author, (*site).newStudy, true},
+	{"POST /new", access.Author, (*site).submitStudy, true},
+	{"GET /compare", access.Viewer, (*site).compare, false},
+	{"GET /kb", access.Viewer, (*site).knowledge, false},
+	{"GET /plan", access.Viewer, (*site).planForm, false},
+	{"POST /plan", access.Viewer, (*site).plan, false},
+	{"GET /model", access.Viewer, (*site).model, false},
+	{"POST /theme", access.Viewer, (*site).theme, false},
+	{"POST /logout", access.Viewer, (*site).logout, false},
 }
 
 // A tab is an entry of the navigation.
@@ -68,7 +67,7 @@ type tab struct {
 	least      access.Role
 }
 
-// tabs are the pages that every page leads to, those of them that are there.
+// tabs are the pages in the navigation of every page, if they exist.
 var tabs = []tab{
 	{"/", "Studies", access.Viewer},
 	{"/queue", "Queue", access.Viewer},
@@ -79,7 +78,7 @@ var tabs = []tab{
 	{"/admin", "Admin", access.Admin},
 }
 
-// A Site is the pages. Make one with [New].
+// A Site serves the pages. Create one with [New].
 type Site struct{ *site }
 
 type site struct {
@@ -118,6 +117,9 @@ func New(o Options) (*Site, error) {
 		return nil, err
 	}
 	for _, p := range table {
+		if p.server && o.ReadOnly {
+			continue
+		}
 		s.mux.HandleFunc(p.pattern, s.page(p))
 	}
 	for _, t := range tabs {
@@ -133,8 +135,8 @@ func New(o Options) (*Site, error) {
 	return &Site{s}, nil
 }
 
-// Code returns a code that lets one browser in, once and within some minutes, as who has that
-// token; "" is for pages that need none.
+// Code returns a code that lets one browser in, once and within a few minutes, with the rights of the token; "" is for
+// pages that need none.
 func (s *Site) Code(token string) string { return s.sessions.code(token) }
 
 // policy is the same on every page, without an exception.
@@ -176,7 +178,7 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	rc := http.NewResponseController(w)
-	_ = rc.SetReadDeadline(time.Now().Add(answerTimeout)) // where there are none, there is no slow client
+	_ = rc.SetReadDeadline(time.Now().Add(answerTimeout)) // without deadlines, there is no slow client
 	_ = rc.SetWriteDeadline(time.Now().Add(answerTimeout))
 	most := int64(maxForm)
 	if r.URL.Path == "/plan" {
@@ -186,9 +188,9 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(w, r)
 }
 
-// api passes a request on to the API: one of a module of a page with the token of its session.
-// One that has a token of its own, or is on a connection whose other end is known, is none of
-// the pages' business, unless the API would take anybody for its owner.
+// api forwards a request to the API. A request of a page's module gets the token of its session. Requests with their
+// own token, or on a connection whose peer is known, are forwarded as they are, unless Open is set: then the API would
+// take any caller for its owner.
 func (s *site) api(w http.ResponseWriter, r *http.Request) {
 	if one, ok := s.session(r); ok && len(r.Header.Values("Authorization")) == 0 {
 		if !s.hosts.Allow(r.Host) || http.NewCrossOriginProtection().Check(r) != nil {

@@ -77,7 +77,7 @@ export function curve(place, plan, by = {}) {
       ctx.fillText("deadline " + seconds(view.deadline), box.right, sy(view.deadline) - 3);
     }
     const listed = all.map((e) => `${e.method}, ${e.slots} slots: ${seconds(e.makespan_s)}, ${money(e.cost)} of money`);
-    surface.label(`How long ${plan.workflow} takes on how many slots: ${listed.join("; ")}. ${r.why}`);
+    surface.label(`Makespan of ${plan.workflow} by number of slots: ${listed.join("; ")}. ${r.why}`);
   }
 
   /** @param {CanvasRenderingContext2D} ctx @param {string} tone @param {number[]} dash @param {number[][]} points */
@@ -108,7 +108,7 @@ export function curve(place, plan, by = {}) {
     said.textContent = d === null ? "" : e
       ? `Within ${seconds(d)}: ${e.slots} slots at least (${e.method}: ${seconds(e.makespan_s)}), so that the end of the band, ` +
         `${seconds(e.high_s)}, is within it too; ${money(e.cost)} of money.`
-      : `No number of slots here ends within ${seconds(d)}.`;
+      : `No number of slots in this plan meets ${seconds(d)}.`;
     surface.later();
   };
   let dragged = false;
@@ -143,7 +143,7 @@ export function curve(place, plan, by = {}) {
       const b = (plan.bounds ?? []).find((x) => x.slots === e.slots), r = plan.recommendation;
       const best = (plan.pareto ?? []).some((p) => p.slots === e.slots && p.method === e.method);
       return [count(e.slots), e.method, seconds(e.makespan_s), seconds(e.low_s), seconds(e.high_s), money(e.cost), number(100 * e.efficiency, 3) + " %",
-        b ? seconds(Math.max(b.path_s, b.area_s)) : "–", (best ? "Pareto " : "") + (r.slots === e.slots && r.method === e.method ? "to take" : "")];
+        b ? seconds(Math.max(b.path_s, b.area_s)) : "–", (best ? "Pareto " : "") + (r.slots === e.slots && r.method === e.method ? "recommended" : "")];
     }), "rlrrrrrr"));
   moved();
   return { update: () => surface.later(), deadline: (d) => {

@@ -96,6 +96,22 @@ export function grid(head, rows, align = "") {
     el("tbody", {}, ...rows.map((r) => el("tr", {}, ...r.map((t, i) => cell("td", t, i))))));
 }
 
+// copyable puts a button beside a text that copies it.
+/** @param {Element} pre */
+export function copyable(pre) {
+  const button = el("button", { type: "button", class: "copy", onclick: async () => {
+    try {
+      await navigator.clipboard.writeText(pre.textContent ?? "");
+      button.textContent = "copied";
+    } catch {
+      getSelection()?.selectAllChildren(pre);
+      button.textContent = "press Ctrl-C";
+    }
+    setTimeout(() => { button.textContent = "copy"; }, 2000);
+  } }, "copy");
+  pre.before(button);
+}
+
 // Tabled is the table under a chart, with the same data. It is made when it is opened, and again
 // by update() while it is open.
 export class Tabled {

@@ -5,20 +5,22 @@ import { pareto } from "./pareto.js";
 import { keep, recall } from "./prefs.js";
 import { linear, log, padded } from "./scale.js";
 import { mark } from "./states.js";
-import { Spots, Surface } from "./surface.js";
+import { halo, Spots, Surface } from "./surface.js";
 import { unitOf, visible } from "./study.js";
 
 /** @typedef {import("./study.js").Study} Study */
 
 // front draws any two metrics of the trials against each other, and the trials that no other one
 // beats in both. What is drawn, and which way is better, is kept in the browser.
-/** @param {HTMLElement} place @param {Study} study @param {import("./filter.js").Selection | null} [selection] @returns {Chart} */
-export function front(place, study, selection = null) {
+/** @param {HTMLElement} place @param {Study} study @param {import("./filter.js").Selection | null} [selection] @param {number} [tall] @returns {Chart} */
+export function front(place, study, selection = null, tall = 340) {
   const names = metricsOf(study);
   const kept = recall("front:" + study.study, /** @type {Record<string, any>} */ ({}));
-  const second = study.objectives[1]?.metric, plain = names.find((n, i) => i > 0 && unitOf(n) === "");
+  // other returns the metric that is drawn against the objective: the second objective, a metric with a limit, or a cost.
+  const other = () => [study.objectives[1]?.metric, study.answer?.limits?.[0]?.metric, "elapsed", "max_rss", ...names]
+    .find((n) => n !== undefined && n !== names[0] && names.includes(n)) ?? names[0];
   /** @type {Record<"x" | "y", {name: string, up: boolean, log: boolean}>} */
-  const view = { x: axis("x", second && names.includes(second) ? second : plain ?? names[1] ?? names[0]), y: axis("y", names[0]) };
+  const view = { x: axis("x", other()), y: axis("y", names[0]) };
 
   function axis(/** @type {"x" | "y"} */ which, /** @type {string} */ otherwise) {
     const k = kept[which];
@@ -34,6 +36,7 @@ export function front(place, study, selection = null) {
   place.append(bar);
   const controls = () => bar.replaceChildren(...(/** @type {const} */ (["x", "y"])).flatMap((w) => {
     const v = view[w], set = () => {
+      kept.x = true;
       keep("front:" + study.study, view);
       controls();
       changed();
@@ -41,11 +44,11 @@ export function front(place, study, selection = null) {
     return [select(w === "x" ? "across" : "upwards", names.map((n) => [n, visible(n)]), v.name, (name) => {
       view[w] = { name, up: upOf(name), log: v.log };
       set();
-    }), el("button", { type: "button", title: "turn it round", onclick: () => { v.up = !v.up; set(); } }, v.up ? "more is better" : "less is better"),
+    }), el("button", { type: "button", title: "reverse the direction", onclick: () => { v.up = !v.up; set(); } }, v.up ? "more is better" : "less is better"),
     toggle("log", v.log, (on) => { v.log = on; set(); })];
   }));
   const spots = new Spots();
-  const surface = new Surface(place, { height: 340, label: "", draw, over: (ctx) => spots.ring(ctx, color("fg")) });
+  const surface = new Surface(place, { height: tall, label: "", draw, over: (ctx) => spots.ring(ctx, color("fg")) });
 
   const values = (/** @type {string} */ name) => (name === study.metric ? study.trials.value : study.trials.metrics[name] ?? []);
   const say = (/** @type {string} */ name, /** @type {Num | undefined} */ v) => metric(v, name === study.metric ? study.unit : unitOf(name));
@@ -63,7 +66,17 @@ export function front(place, study, selection = null) {
       own.push(k);
       points.push({ x, y });
     }
-    return { rows, best: pareto(points, [view.x.up, view.y.up]).map((i) => own[i]), xs, ys, mask };
+    return { rows, best: known(rows) ?? pareto(points, [view.x.up, view.y.up]).map((i) => own[i]), xs, ys, mask };
+  }
+
+  // known returns the rows of the front that the answer has, which counts the runs that repeat a trial.
+  function known(/** @type {number[]} */ rows) {
+    const [a, b] = study.objectives;
+    if (!study.front || study.objectives.length !== 2 || view.y.name !== a.metric || view.x.name !== b.metric || selection?.empty === false) return null;
+    if (view.y.up !== upOf(a.metric) || view.x.up !== upOf(b.metric)) return null;
+    const has = new Set(rows), found = study.front.front.flatMap((m) => study.row.get(m.trial) ?? []).filter((k) => has.has(k));
+    const xs = values(view.x.name);
+    return found.sort((p, q) => (view.x.up ? -1 : 1) * ((xs[p] ?? 0) - (xs[q] ?? 0)));
   }
 
   function draw(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {number} */ width, /** @type {number} */ height) {
@@ -81,6 +94,7 @@ export function front(place, study, selection = null) {
     const word = (/** @type {"x" | "y"} */ w) => `${visible(view[w].name)}, ${view[w].up ? "more" : "less"} is better`;
     axes(ctx, box, { scale: sx, ticks: sx.ticks(Math.max(2, Math.floor((box.right - box.left) / 90)), unit(view.x.name)),
       text: (v) => say(view.x.name, v), title: word("x") }, { scale: sy, ticks, text: (v) => say(view.y.name, v), title: word("y") });
+    for (const l of study.answer?.limits ?? []) limit(ctx, box, l, sx, sy);
     spots.clear();
     const many = rows.length > 3000, across = Math.ceil(width / 2), taken = many ? new Uint8Array(across * Math.ceil(height / 2)) : null;
     for (const k of rows) {
@@ -112,8 +126,26 @@ export function front(place, study, selection = null) {
     }
     const listed = best.slice(0, 12).map((k) => `trial ${study.trials.id[k]}, ${say(view.x.name, xs[k])} and ${say(view.y.name, ys[k])}`);
     surface.label(`${visible(view.y.name)} over ${visible(view.x.name)} of ${count(rows.length)} trials. ` +
-      `${best.length === 1 ? "One trial is" : `${count(best.length)} trials are`} beaten by none in both: ${listed.join("; ")}` +
+      `${best.length === 1 ? "One trial is" : `${count(best.length)} trials are`} on the Pareto front: ${listed.join("; ")}` +
       `${best.length > 12 ? "; and others, in the table below" : ""}.`);
+  }
+
+  // limit draws the limit of a metric as a line.
+  function limit(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {Area} */ box, /** @type {{metric: string, limit: number}} */ l,
+    /** @type {Scale} */ sx, /** @type {Scale} */ sy) {
+    const x = l.metric === view.x.name ? sx(l.limit) : null, y = l.metric === view.y.name ? sy(l.limit) : null;
+    if ((x === null || x < box.left || x > box.right) && (y === null || y < box.top || y > box.bottom)) return;
+    ctx.strokeStyle = ctx.fillStyle = color("outside");
+    ctx.lineWidth = 1.5;
+    ctx.setLineDash([6, 4]);
+    ctx.beginPath();
+    ctx.moveTo(x ?? box.left, y ?? box.top);
+    ctx.lineTo(x ?? box.right, y ?? box.bottom);
+    ctx.stroke();
+    ctx.setLineDash([]);
+    ctx.textAlign = "right";
+    ctx.textBaseline = "top";
+    halo(ctx, `limit ${say(l.metric, l.limit)}`, (x ?? box.right) - 5, (y ?? box.top) + 3);
   }
 
   const changed = () => {
@@ -125,7 +157,7 @@ export function front(place, study, selection = null) {
     return [...study.about(k).slice(0, 1), ...[view.x.name, view.y.name].map((n) => `${visible(n)} ${say(n, values(n)[k])}`), ...study.about(k).slice(1)];
   });
   if (selection) selection.listen(() => { below.update(); surface.later(); });
-  const below = new Tabled(place, "trials that none beats in both", () => {
+  const below = new Tabled(place, "the Pareto front", () => {
     const { best, xs, ys } = found();
     return grid(["trial", visible(view.x.name), visible(view.y.name), "configuration"], best.map((k) =>
       [String(study.trials.id[k]), say(view.x.name, xs[k]), say(view.y.name, ys[k]), study.config(k)]), "rrr");
@@ -133,6 +165,10 @@ export function front(place, study, selection = null) {
   controls();
   return { update: () => {
     const now = metricsOf(study);
+    if (!kept.x && view.x.name !== other()) {
+      view.x = axis("x", other());
+      controls();
+    }
     if (now.length !== names.length) {
       names.splice(0, names.length, ...now);
       controls();
@@ -145,5 +181,5 @@ export function front(place, study, selection = null) {
 // metricsOf returns the names of what can be compared, the objective first.
 /** @param {Study} study */
 export function metricsOf(study) {
-  return [study.metric, ...Object.keys(study.trials.metrics).filter((n) => n !== study.metric).sort()];
+  return [study.metric, ...Object.keys(study.trials.metrics).filter((n) => n !== study.metric && n !== "exit_code" && n !== "signal").sort()];
 }

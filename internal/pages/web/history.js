@@ -2,6 +2,7 @@ import { axes, widest } from "./axis.js";
 import { choice, color, el, grid, onTheme, Tabled } from "./dom.js";
 import { count, money, number, seconds } from "./format.js";
 import { linear, log, padded, timeTicks } from "./scale.js";
+import { medians } from "./runs.js";
 import { mark, states } from "./states.js";
 import { clip, context, font, Spots, Surface } from "./surface.js";
 
@@ -25,8 +26,8 @@ const above = ["failed", "infeasible", "censored", "done", "running"];
 // trial, of several as lines. selection, which may be null, dims what it does not mean. A trial
 // that runs is a ring that moves with study.now: at the time that it has run if that is the
 // metric, otherwise in a lane of its own.
-/** @param {HTMLElement} place @param {Study[]} studies @param {import("./filter.js").Selection | null} [selection] @returns {Chart} */
-export function history(place, studies, selection = null) {
+/** @param {HTMLElement} place @param {Study[]} studies @param {import("./filter.js").Selection | null} [selection] @param {number} [tall] @returns {Chart} */
+export function history(place, studies, selection = null, tall = 340) {
   const one = studies.length === 1 ? studies[0] : null;
   const first = studies[0];
   const positive = () => studies.every((s) => s.trials.value.every((v) => v === null || v > 0));
@@ -36,16 +37,21 @@ export function history(place, studies, selection = null) {
   const spots = new Spots();
 
   const paint = () => surface.paint();
-  place.append(el("div", { class: "bar" },
+  const bar = el("div", { class: "bar" },
     choice("over", [["trials", "trials"], ["time", "time"], ...(priced ? [/** @type {[string, string]} */ (["money", "money"])] : [])], view.x,
       (v) => { view.x = v; paint(); }),
-    positive() ? choice("scale", [[false, "linear"], [true, "log"]], view.log, (v) => { view.log = v; paint(); }) : null));
+    positive() ? choice("scale", [[false, "linear"], [true, "log"]], view.log, (v) => { view.log = v; paint(); }) : null);
+  place.append(bar);
   const keys = one ? legend(one, view.hidden, paint) : null;
-  if (keys) place.append(keys.box);
-  const surface = new Surface(place, { height: 340, label: label(studies), draw, over: (ctx) => spots.ring(ctx, color("fg")) });
+  if (keys) bar.append(keys.box);
+  const surface = new Surface(place, { height: tall, label: label(studies), draw, over: (ctx) => spots.ring(ctx, color("fg")) });
   let box = { left: 0, top: 0, right: 0, bottom: 0 }, sx = linear(0, 1, 0, 1), sy = sx;
   /** @type {Map<string, number>} the height of the lane of a state whose trials have no value */
   let lanes = new Map();
+  /** @type {ReturnType<typeof medians>} */
+  let middles = new Map();
+  /** @type {{x: number, y: number, w: number}[]} */
+  let labels = []; // where texts are
 
   // running returns the rows that run, with where they are on the axis.
   function running(/** @type {Study} */ s) {
@@ -76,6 +82,8 @@ export function history(place, studies, selection = null) {
         for (const k of s.sofar) values.push(s.trials.value[k]);
       }
     }
+    middles = one ? medians(one) : middles;
+    for (const m of middles.values()) values.push(m.value);
     const now = one && !view.hidden.has("running") ? running(one) : [];
     for (const r of now) {
       most = Math.max(most, r.x);
@@ -100,7 +108,9 @@ export function history(place, studies, selection = null) {
     axes(ctx, box, { scale: sx, ticks: xTicks, text: texts[view.x], title: titles[view.x] },
       { scale: sy, ticks, text: (t) => first.say(t), title: `${first.metric}, ${first.up ? "more" : "less"} is better` });
     spots.clear();
+    labels = [];
     if (one) marks(ctx, one, now);
+    if (one) middle(ctx, one);
     for (const [i, s] of studies.entries()) step(ctx, s, one ? ["best", []] : lines[i % lines.length], i);
   }
 
@@ -147,6 +157,16 @@ export function history(place, studies, selection = null) {
     ctx.globalAlpha = 1;
   }
 
+  // middle draws the median of each configuration that was run again, with a line from the run that chose it.
+  function middle(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {Study} */ s) {
+    ctx.fillStyle = color("fg");
+    for (const [k, m] of middles) {
+      const x = sx(s.at(k, view.x)), y = sy(m.value);
+      whisker(ctx, x, sy(s.trials.value[k] ?? m.value), y, "fg");
+      ctx.fillRect(x - 6, y - 1.5, 12, 3);
+    }
+  }
+
   // whisker leads from a stopped run to what was expected of it, and to one that runs.
   function whisker(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {number} */ x, /** @type {number} */ from, /** @type {number} */ to,
     /** @type {string} */ tone) {
@@ -178,17 +198,22 @@ export function history(place, studies, selection = null) {
     ctx.lineTo(sx(view.x === "time" && !one ? s.spent_s : s.at(last, view.x)), y);
     ctx.stroke();
     ctx.setLineDash([]);
-    const bx = sx(s.at(best, view.x));
+    const chosen = one && s.answer ? s.row.get(s.answer.trial) : undefined, m = chosen === undefined ? undefined : middles.get(chosen);
+    const bx = sx(s.at(m && chosen !== undefined ? chosen : best, view.x));
+    if (m) y = sy(m.value);
     ctx.beginPath();
     ctx.arc(bx, y, 6, 0, 2 * Math.PI);
     ctx.stroke();
     ctx.font = font(12, "600");
-    const shown = clip(ctx, (one ? "best so far " : s.study + " ") + s.value(best), box.right - box.left);
+    const shown = clip(ctx, m ? `median of ${m.runs} runs ${s.say(m.value)}`
+      : (one ? "best so far " : s.study + " ") + s.value(best), box.right - box.left);
     const w = ctx.measureText(shown).width;
     ctx.textAlign = "left";
     ctx.textBaseline = "top";
     const tx = Math.max(box.left, Math.min(bx + 10, box.right - w));
-    const ty = y + 10 > box.bottom - 16 ? y - 24 : y + 9;
+    let ty = y + 10 > box.bottom - 16 ? y - 24 : y + 9;
+    while (labels.some((l) => Math.abs(l.y - ty) < 18 && tx < l.x + l.w && l.x < tx + w)) ty -= 18;
+    labels.push({ x: tx, y: ty, w });
     ctx.globalAlpha = 0.85;
     ctx.fillStyle = color("card");
     ctx.fillRect(tx - 3, ty - 2, w + 6, 17);
@@ -201,7 +226,8 @@ export function history(place, studies, selection = null) {
     const s = studies[Math.floor(spots.of[i] / 1e9)], k = spots.of[i] % 1e9, t = s.trials;
     const where = t.nth[k] > 0
       ? [`${count(t.nth[k])}. to end, ${seconds(t.spent_s[k])} spent` + (priced ? `, ${money(s.paid[k])} of money` : "")] : [];
-    return [...(one ? [] : [s.study]), ...s.about(k), ...where];
+    const m = middles.get(k);
+    return [...(one ? [] : [s.study]), ...s.about(k), ...(m ? [`median of ${m.runs} runs ${s.say(m.value)}`] : []), ...where];
   }, 28);
   if (selection) selection.listen(() => surface.later());
   const below = new Tabled(place, "each new best", () => improvements(studies, priced));

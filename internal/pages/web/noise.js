@@ -2,7 +2,7 @@ import { median } from "./again.js";
 import { axes } from "./axis.js";
 import { choice, color, el, grid, Tabled } from "./dom.js";
 import { count, number } from "./format.js";
-import { ratios, repeated } from "./runs.js";
+import { ratios, repeated, spread } from "./runs.js";
 import { linear, padded } from "./scale.js";
 import { clip, font, Spots, Surface } from "./surface.js";
 import { visible } from "./study.js";
@@ -21,10 +21,14 @@ export function noise(place, study) {
   const kinds = { repetition: (r) => `run ${r.nth}`, worker: (r) => r.worker, class: (r) => r.class };
   const groups = () => (view.by === "configuration" ? all : ratios(all, kinds[view.by]));
   const say = (/** @type {Num} */ v) => (view.by === "configuration" || v === null ? study.say(v) : number(v, 4) + " ×");
-  const bar = el("div", { class: "bar" }), nothing = el("p", { class: "note" }, "No configuration has been run more than once.");
+  const bar = el("div", { class: "bar" }), nothing = el("p", { class: "note" });
   place.append(bar, nothing);
   const controls = () => {
-    nothing.hidden = all.length > 0;
+    const sd = spread(all);
+    nothing.textContent = sd === null ? "No configuration has been run more than once."
+      : `Runs of one configuration differ by ${number(100 * sd, 2)} % (standard deviation of ${count(all.reduce((a, g) => a + g.runs.length, 0))} runs ` +
+        `of ${count(all.length)} configurations). A name has the values that differ from the best.`;
+    bar.hidden = all.length === 0;
     surface.scroll.hidden = all.length === 0;
     const known = Object.keys(kinds).filter((k) => ratios(all, kinds[k]).length > 1);
     bar.replaceChildren(choice("by", [["configuration", "configuration"], ...known.map((k) => /** @type {[string, string]} */ ([k, k]))], view.by, (v) => {

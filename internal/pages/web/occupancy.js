@@ -61,14 +61,14 @@ export function occupancy(place, predicted) {
   const beyond = el("p", { class: "warn" });
   const say = () => {
     beyond.hidden = !predicted.extrapolated?.length;
-    beyond.textContent = "Outside of what was run: " + (predicted.extrapolated ?? []).map(visible).join("; ");
+    beyond.textContent = "Outside the range of the runs: " + (predicted.extrapolated ?? []).map(visible).join("; ");
   };
   surface.follow(spots, (i) => {
     const [name, s] = parts()[spots.of[i]];
     return [visible(name), seconds(s)];
   }, 60);
   place.append(beyond);
-  const below = new Tabled(place, "what the time goes into", () => {
+  const below = new Tabled(place, "time by part", () => {
     const all = parts(), sum = all.reduce((a, [, s]) => a + s, 0);
     return grid(["part", "time", "share"], [...all.map(([name, s]) => [visible(name), seconds(s), number((100 * s) / sum, 3) + " %"]),
       ["in all", seconds(predicted.seconds), interval()]], "lrr");

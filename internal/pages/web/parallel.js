@@ -3,7 +3,7 @@ import { count, number } from "./format.js";
 import { keep, recall } from "./prefs.js";
 import { linear, log } from "./scale.js";
 import { state } from "./states.js";
-import { clip, font, Surface } from "./surface.js";
+import { clip, font, halo, Surface } from "./surface.js";
 import { visible } from "./study.js";
 
 /**
@@ -22,7 +22,8 @@ export function parallel(place, study, selection) {
   const t = study.trials;
   const saved = recall("parallel", /** @type {{part?: number, stopped?: boolean}} */ ({}));
   const savedLogs = recall("log:" + study.study, /** @type {Record<string, boolean>} */ ({}));
-  const view = { part: Math.min(100, Math.max(1, Number(saved.part) || 100)), stopped: saved.stopped !== false };
+  const few = Math.min(100, Math.max(20, Math.ceil(2000 / Math.max(1, study.trials.state.filter((s) => s === "done").length))));
+  const view = { part: Math.min(100, Math.max(1, Number(saved.part) || few)), stopped: saved.stopped === true };
   /** @type {Dim[]} */
   const dims = study.params.map((p, i) => {
     const canLog = !p.levels && p.lo > 0 && p.hi > p.lo;
@@ -199,7 +200,7 @@ export function parallel(place, study, selection) {
     const name = clip(ctx, d.name, room);
     const half = ctx.measureText(name).width / 2;
     ctx.textAlign = "center";
-    ctx.fillText(name, Math.min(Math.max(x, half + 2), width - half - 2), top - 20);
+    halo(ctx, name, Math.min(Math.max(x, half + 2), width - half - 2), top - 20);
     ctx.font = font(11);
     ctx.fillStyle = color("muted");
     if (d.log) ctx.fillText("log", x, top - 6);
@@ -210,13 +211,9 @@ export function parallel(place, study, selection) {
     ctx.textAlign = "left";
     for (const [k, v] of ticks.entries()) {
       if (k % every) continue;
-      const y = scales[i](v), text = clip(ctx, d.say(v), Math.min(room - 4, d.goal ? 76 : 72)), w = ctx.measureText(text).width;
-      ctx.globalAlpha = 0.75;
-      ctx.fillStyle = color("card");
-      ctx.fillRect(x + 3, y - 7, w + 4, 14);
-      ctx.globalAlpha = 1;
+      const y = scales[i](v), text = clip(ctx, d.say(v), Math.min(room - 4, d.goal ? 76 : 72));
       ctx.fillStyle = color("fg");
-      ctx.fillText(text, x + 5, y);
+      halo(ctx, text, x + 5, y);
     }
     const b = brushes.get(d.key);
     if (b) {

@@ -1,6 +1,6 @@
 // Which of several are not beaten in everything by another.
 
-// pareto returns which points no other one beats: at least as good in both coordinates and better
+// pareto returns the Pareto front: at least as good in both coordinates and better
 // in one. up says of each whether more is better. They come in order of the first, and of points
 // that are the same all.
 /** @param {{x: number, y: number}[]} points @param {[boolean, boolean]} up @returns {number[]} */

@@ -1,15 +1,18 @@
 import { again } from "./again.js";
-import { el, themeChanged } from "./dom.js";
+import { contour } from "./contour.js";
+import { copyable, themeChanged } from "./dom.js";
 import { Selection } from "./filter.js";
 import { front } from "./front.js";
 import { history } from "./history.js";
 import { importance } from "./importance.js";
 import { noise } from "./noise.js";
 import { parallel } from "./parallel.js";
+import { slices } from "./slices.js";
 import { space } from "./space.js";
 import { spent } from "./spent.js";
 import { Study } from "./study.js";
 import { table } from "./table.js";
+import { timeline } from "./timeline.js";
 
 /** @typedef {(place: HTMLElement, i: number) => Chart} Maker */
 
@@ -25,6 +28,9 @@ function start() {
     history: (place, i) => history(place, [studies[i]], selections[i]),
     together: (place) => history(place, studies),
     importance: (place, i) => importance(place, studies[i]),
+    slices: (place, i) => slices(place, studies[i]),
+    contour: (place, i) => contour(place, studies[i]),
+    timeline: (place, i) => timeline(place, studies[i]),
     parallel: (place, i) => parallel(place, studies[i], selections[i]),
     again: (place, i) => again(place, studies[i]),
     front: (place, i) => front(place, studies[i], selections[i]),
@@ -40,22 +46,6 @@ function start() {
   for (const pre of document.querySelectorAll("pre[data-copy]")) copyable(pre);
   theme();
   document.documentElement.dataset.ready = "true";
-}
-
-// copyable puts a button beside a text that copies it.
-/** @param {Element} pre */
-function copyable(pre) {
-  const button = el("button", { type: "button", class: "copy", onclick: async () => {
-    try {
-      await navigator.clipboard.writeText(pre.textContent ?? "");
-      button.textContent = "copied";
-    } catch {
-      getSelection()?.selectAllChildren(pre);
-      button.textContent = "press Ctrl-C";
-    }
-    setTimeout(() => { button.textContent = "copy"; }, 2000);
-  } }, "copy");
-  pre.before(button);
 }
 
 // theme lets a reader choose colours; otherwise they are those of the system.

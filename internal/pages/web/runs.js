@@ -30,7 +30,40 @@ export function repeated(study) {
     if (k !== undefined && a.value !== null && (a.state === "done" || a.state === "infeasible")) add(k, a.value, a.worker, a.class);
   }
   return [...groups.values()].filter((g) => g.runs.length > 1).sort((a, b) => b.runs.length - a.runs.length)
-    .map((g) => ({ name: study.config(g.k), runs: g.runs }));
+    .map((g) => ({ name: study.differs(g.k), runs: g.runs }));
+}
+
+// medians returns the rows whose configuration was run again, each with the number of runs and their median. For the
+// answer, these are its own numbers.
+/** @param {import("./study.js").Study} study @returns {Map<number, {runs: number, value: number}>} */
+export function medians(study) {
+  const t = study.trials, own = study.answer;
+  /** @type {Map<number, number[]>} */
+  const values = new Map();
+  for (const a of study.again) {
+    const k = study.row.get(a.trial), first = k === undefined ? null : t.value[k];
+    if (k === undefined || first === null || a.value === null || a.state !== "done") continue;
+    const list = values.get(k) ?? [first];
+    list.push(a.value);
+    values.set(k, list);
+  }
+  const out = new Map([...values].map(([k, list]) => [k, { runs: list.length, value: median(list) ?? 0 }]));
+  const k = own ? study.row.get(own.trial) : undefined;
+  if (own && own.runs > 1 && k !== undefined) out.set(k, { runs: own.runs, value: own.value });
+  return out;
+}
+
+// spread returns the standard deviation of runs as a share of the value of their configuration, pooled over the groups.
+/** @param {Group[]} groups */
+export function spread(groups) {
+  let sum = 0, free = 0;
+  for (const g of groups) {
+    const mean = g.runs.reduce((a, r) => a + r.value, 0) / g.runs.length;
+    if (!mean) continue;
+    for (const r of g.runs) sum += (r.value / mean - 1) ** 2;
+    free += g.runs.length - 1;
+  }
+  return free > 0 ? Math.sqrt(sum / free) : null;
 }
 
 // ratios returns the runs in groups by what of() says of each, as parts of the median of their

@@ -83,7 +83,7 @@ export function space(place, study, { restore } = {}) {
   const why = (/** @type {Cut} */ cut) => {
     const text = `${visible(cut.study)}: ${visible(cut.reason)}`, bound = cut.threshold ?? null;
     if (cut.restored) return text;
-    return `${text} (correlation ${number(cut.correlation, 2)}` + (bound === null ? ")" : `; nothing with it reached ${study.say(bound)} there)`);
+    return `${text} (correlation ${number(cut.correlation, 2)}` + (bound === null ? ")" : `; no trial with it reached ${study.say(bound)} there)`);
   };
   surface.follow(spots, (n) => {
     const i = Math.floor(spots.of[n] / 1e4), c = all[i][spots.of[n] % 1e4];
@@ -93,14 +93,14 @@ export function space(place, study, { restore } = {}) {
   const below = new Tabled(place, "values and their trials", () => grid(["parameter", "value", "trials", `best ${study.metric}`, "pruned"],
     all.flatMap((of, i) => of.map((c) =>
       [visible(study.params[i].name), visible(c.text), count(c.trials), study.say(c.best), c.cut ? why(c.cut) : ""])), "llrrl"));
-  const cuts = new Tabled(place, "what earlier studies pruned", () => grid(["parameter", "values", "now", "why", ...(restore ? [""] : [])],
+  const cuts = new Tabled(place, "values pruned by earlier studies", () => grid(["parameter", "values", "now", "why", ...(restore ? [""] : [])],
     study.cuts.map((c) => [visible(c.param), visible(c.values.join(", ")), c.restored ? "is back" : "pruned", why(c),
       ...(restore ? [c.restored ? "" : el("button", { type: "button", onclick: () => restore(c) }, "restore")] : [])])));
   const say = () => {
     cuts.box.hidden = study.cuts.length === 0;
     const gone = all.flat().filter((c) => c.cut).length;
     said.textContent = gone ? `${count(gone)} values or parts of a range are pruned (✕), the best trial is at the stars.` : "The best trial is at the stars.";
-    surface.label(`The values of ${study.params.length} parameters with how many trials had each. ` + all.map((of, i) =>
+    surface.label(`The values of ${study.params.length} parameters with the number of trials of each. ` + all.map((of, i) =>
       `${visible(study.params[i].name)}: ${of.filter((c) => c.trials).length} of ${of.length} tried` +
       (of.some((c) => c.cut) ? `, pruned ${of.filter((c) => c.cut).map((c) => visible(c.text)).join(", ")}` : "")).join("; "));
   };

@@ -20,7 +20,7 @@ function drawn(study) {
   for (const p of parts) {
     if (p.seconds <= 0) continue;
     const piece = el("span", { class: "piece " + p.tone, title: `${p.text}: ${seconds(p.seconds)}` });
-    piece.style.flexGrow = String(p.seconds);
+    piece.style.flexGrow = String((100 * p.seconds) / total);
     if (p.seconds / total > 0.1) piece.append(p.text);
     bar.append(piece);
   }
@@ -28,7 +28,7 @@ function drawn(study) {
   const rows = parts.filter((p) => p.runs > 0 || p.seconds > 0).map((p) => [p.text, p.runs ? count(p.runs) : "", seconds(p.seconds),
     total > 0 ? number((100 * p.seconds) / total, 3) + " %" : "–", ...(priced ? [money(p.seconds * study.price)] : [])]);
   rows.push(["all runs", count(parts.reduce((a, p) => a + p.runs, 0)), seconds(total), "100 %", ...(priced ? [money(total * study.price)] : [])]);
-  return [bar, el("div", { class: "scroll" }, grid(["time of runs that", "runs", "time", "share", ...(priced ? ["money"] : [])], rows, "lrrrr"))];
+  return [bar, el("div", { class: "scroll" }, grid(["state", "runs", "time", "share", ...(priced ? ["money"] : [])], rows, "lrrrr"))];
 }
 
 // parted returns the time of the runs by their states, and that of the runs at the end.

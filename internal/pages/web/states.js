@@ -4,11 +4,11 @@ import { color } from "./dom.js";
 // says anything alone.
 export const states = [
   { name: "done", text: "done", color: "done", about: "ran to its end within the limits" },
-  { name: "censored", text: "stopped", color: "stopped", about: "stopped early: its value is at least what is shown" },
+  { name: "censored", text: "stopped", color: "stopped", about: "stopped early: its value is a lower bound" },
   { name: "infeasible", text: "outside limits", color: "outside", about: "ran to its end and broke a limit" },
   { name: "failed", text: "failed", color: "failed", about: "has no value" },
-  { name: "withdrawn", text: "withdrawn", color: "muted", about: "taken back before anything was learned" },
-  { name: "running", text: "running", color: "fg", about: "has not ended" },
+  { name: "withdrawn", text: "withdrawn", color: "muted", about: "withdrawn before it had a result" },
+  { name: "running", text: "unfinished", color: "fg", about: "has not ended" },
 ];
 
 // levelled has runs below the full level of a study called so: where there are levels, they are what is outside limits.

@@ -29,6 +29,10 @@ export class Study {
     this.unit = data.objective.unit ?? "";
     this.up = data.objective.goal === "maximize";
     this.objectives = data.objectives ?? [data.objective];
+    this.several = this.objectives.length > 1;
+    this.answer = data.answer ?? null;
+    this.front = data.front ?? null;
+    this.lost_s = data.lost_s ?? 0;
     this.trials = /** @type {Rows} */ (/** @type {unknown} */ ({ id: [], config: this.params.map(() => []), metrics: {},
       ...Object.fromEntries(Object.keys(unknown).map((name) => [name, []])) }));
     /** @type {[any[], any][]} */
@@ -75,7 +79,7 @@ export class Study {
       this.sum += t.elapsed_s[k] ?? 0;
       this.paid[k] = this.sum * this.price;
       const v = t.value[k], last = this.sofar.at(-1);
-      if (t.state[k] === "done" && v !== null && (last === undefined || this.better(v, t.value[last] ?? v))) this.sofar.push(k);
+      if (!this.several && t.state[k] === "done" && v !== null && (last === undefined || this.better(v, t.value[last] ?? v))) this.sofar.push(k);
     }
     this.bestRow = (this.best ? this.row.get(this.best) : this.sofar.at(-1)) ?? -1;
     this.version++;
@@ -187,6 +191,15 @@ export class Study {
   /** @param {number} k */
   config(k) { return this.params.map((p, i) => visible(p.name + "=" + this.param(i, k))).join(" "); }
 
+  // differs returns the values of a row that the best has not.
+  /** @param {number} k */
+  differs(k) {
+    if (k === this.bestRow) return "the best";
+    const other = (/** @type {Param} */ _, /** @type {number} */ i) => this.bestRow < 0 || this.param(i, k) !== this.param(i, this.bestRow);
+    const texts = this.params.map((p, i) => visible(p.name + "=" + this.param(i, k)));
+    return texts.filter((_, i) => other(this.params[i], i)).join(" ") || "the best";
+  }
+
   /** @param {number} k */
   reason(k) { return this.trials.reason[k]; }
 
@@ -196,7 +209,7 @@ export class Study {
     const t = this.trials;
     const lines = [`trial ${t.id[k]}: ${state(t.state[k]).text}`];
     const ran = this.ran(k);
-    if (t.state[k] === "running" && ran !== null) lines[0] += ` for ${seconds(ran)}`;
+    if (t.state[k] === "running" && ran !== null) lines[0] = `trial ${t.id[k]}: running for ${seconds(ran)}`;
     if (t.value[k] !== null) lines.push(`${this.metric} ${this.value(k)}`);
     if (t.predicted[k] !== null) lines.push(`expected ${this.say(t.predicted[k])}`);
     lines.push(...this.params.slice(0, 12).map((p, i) => `${visible(p.name)}=${visible(this.param(i, k))}`));

@@ -1,4 +1,4 @@
-import { el, onTheme } from "./dom.js";
+import { color, el, onTheme } from "./dom.js";
 
 // A Surface is a canvas that fills its place, is drawn again when its size or the colours change,
 // and has a box of text that follows the pointer or the keyboard. What follows the pointer is
@@ -171,6 +171,16 @@ export function context(canvas) { return /** @type {CanvasRenderingContext2D} */
 
 // font is that of charts: sizes are those of the page's small text.
 export function font(size = 12, weight = "") { return `${weight} ${size}px system-ui, sans-serif`.trim(); }
+
+// halo writes a text that can be read over lines.
+/** @param {CanvasRenderingContext2D} ctx @param {string} text @param {number} x @param {number} y */
+export function halo(ctx, text, x, y) {
+  ctx.strokeStyle = color("card");
+  ctx.lineWidth = 4;
+  ctx.lineJoin = "round";
+  ctx.strokeText(text, x, y);
+  ctx.fillText(text, x, y);
+}
 
 // clip cuts a text to a width in the font of ctx.
 /** @param {CanvasRenderingContext2D} ctx @param {string} text @param {number} width */

@@ -4,7 +4,9 @@ import { cells } from "../web/cells.js";
 import { within } from "../web/curve.js";
 import { metricsOf } from "../web/front.js";
 import { pareto } from "../web/pareto.js";
-import { ratios, repeated } from "../web/runs.js";
+import { medians, ratios, repeated, spread } from "../web/runs.js";
+import { ordered } from "../web/slices.js";
+import { barsOf, cut, lanesOf } from "../web/timeline.js";
 import { study } from "./fixture.js";
 
 test("the front is what no other beats, by trying all", () => {
@@ -73,4 +75,49 @@ test("the fewest slots that meet a deadline with their whole interval", () => {
 
 test("the objective comes first of what can be compared", () => {
   assert.deepEqual(metricsOf(study(5)), ["elapsed", "max_rss", "size"]);
+});
+
+test("the medians of configurations that were run again", () => {
+  const s = study(60), own = (k) => s.again.flatMap((a) => (s.row.get(a.trial) === k ? [a.value] : []));
+  const all = medians(s), first = s.row.get(1);
+  assert.equal(all.size, 2);
+  assert.equal(all.get(first).runs, 8);
+  const sorted = [s.trials.value[first], ...own(first)].sort((a, b) => a - b);
+  assert.equal(all.get(first).value, (sorted[3] + sorted[4]) / 2);
+  s.answer = { trial: s.best, value: 12.5, runs: 16, keep: false }; // the answer counts more runs
+  assert.deepEqual(medians(s).get(s.bestRow), { runs: 16, value: 12.5 });
+  const sd = spread(repeated(s));
+  assert.ok(sd > 0.01 && sd < 0.1, String(sd));
+  assert.equal(spread([]), null);
+});
+
+test("a configuration is named by its values that are not those of the best", () => {
+  const s = study(60), other = s.bestRow === 0 ? 1 : 0;
+  assert.equal(s.differs(s.bestRow), "the best");
+  const texts = s.differs(other).split(" ");
+  assert.ok(texts.length > 0 && texts.every((text) => s.config(other).includes(text) && !s.config(s.bestRow).split(" ").includes(text)));
+});
+
+test("parameters are in the order of their importance", () => {
+  const s = study(20), names = () => ordered(s).map((i) => s.params[i].name).join();
+  assert.equal(names(), "threads,codec,level,ratio,buffer");
+  s.explain = null;
+  assert.equal(names(), "level,threads,ratio,buffer,codec");
+});
+
+test("a timeline has a lane for each worker, and pauses are cut short", () => {
+  const s = study(30), bars = barsOf(s), lanes = lanesOf(bars);
+  assert.equal(bars.length, 30 + s.again.length);
+  assert.deepEqual(lanes, ["rack-1", "rack-2", "rack-10"]);
+  for (const b of bars) assert.equal(lanes[b.lane], b.worker);
+  assert.equal(cut(bars).breaks.length, 0);
+  const run = (from, to) => ({ from, to, tone: "done", worker: "", k: 0, again: "", lane: 0 });
+  const two = [run(1000, 5000), run(2000, 6000), run(900_000, 904_000)];
+  assert.deepEqual(lanesOf(two), ["here", "here"]); // two at once
+  const c = cut(two);
+  assert.equal(c.breaks.length, 1);
+  assert.equal(c.place(1000), 0);
+  assert.equal(c.place(6000), 5000);
+  assert.ok(c.place(900_000) > 5000 && c.place(900_000) < 6000, String(c.place(900_000)));
+  assert.equal(c.length, c.place(904_000));
 });

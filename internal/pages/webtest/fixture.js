@@ -41,12 +41,15 @@ export function study(n, more = {}) {
   for (let i = 0; i < 14; i++) {
     const trial = i % 2 ? bestID : 1;
     again.push({ trial, state: "done", value: t.value[trial - 1] * (0.95 + 0.1 * random()), elapsed: 30, worker: "rack-" + [1, 2, 10][i % 3],
-      class: i % 3 < 2 ? "small" : "large" });
+      class: i % 3 < 2 ? "small" : "large", race: i < 4, ended_ms: 1.7e12 + 1000 * (spent + 30 * (i + 1)) });
   }
   const cut = (param, values, more) => ({ param, values, study: "encoder on another disk", correlation: 0.91, alpha: 0.4, threshold: 40, reason: "no run with it was good", ...more });
+  const curve = (xs) => xs.map((x, i) => ({ x, mid: 40 + 5 * i, low: 30 + 5 * i, high: 55 + 5 * i }));
+  const explain = { relative: true, parameters: [{ name: "threads", value: 9, effect: -0.4, importance: 0.5, main_effect: 0.6 },
+    { name: "codec", value: "zstd", effect: -0.1, importance: 0.2, main_effect: 0.1 }], curves: [curve([1, 8, 64]), curve([0, 1, 2])] };
   return new Study({
     study: "encoder", objective: { metric: "elapsed", goal: "minimize", unit: "s" }, params, trials: t, again, best: bestID, first: 1, default: true,
-    price: 0.4 / 3600, spent_s: spent, last: new Date(1.7e12 + 1000 * spent).toISOString(), explain: null,
+    price: 0.4 / 3600, spent_s: spent, last: new Date(1.7e12 + 1000 * spent).toISOString(), explain,
     cuts: [cut("level", ["15..19"]), cut("codec", ["gzip"]), cut("buffer", ["1M"]), cut("buffer", ["1M"], { restored: true, reason: "it was good here" })],
     ...more,
   });

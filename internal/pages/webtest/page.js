@@ -1,4 +1,5 @@
 import { again } from "./again.js";
+import { contour } from "./contour.js";
 import { curve } from "./curve.js";
 import { themeChanged } from "./dom.js";
 import { Selection } from "./filter.js";
@@ -8,8 +9,10 @@ import { levels } from "./levels.js";
 import { noise } from "./noise.js";
 import { occupancy } from "./occupancy.js";
 import { parallel } from "./parallel.js";
+import { slices } from "./slices.js";
 import { space } from "./space.js";
 import { table } from "./table.js";
+import { timeline } from "./timeline.js";
 import { plan, predicted, study } from "./fixture.js";
 
 // What a test draws: charts of a study that is the same every time, each in a place of its own.
@@ -27,7 +30,7 @@ const place = (name) => {
 };
 
 const makers = {
-  history: (at, s, sel) => history(at, [s], sel), parallel, front, noise, space, again, table,
+  history: (at, s, sel) => history(at, [s], sel), parallel, front, noise, space, again, table, slices, contour, timeline,
   curve: (at) => curve(at, plan()), levels: (at) => levels(at, plan()), occupancy: (at) => occupancy(at, predicted),
 };
 

@@ -17,7 +17,7 @@ async function load(name) {
   const path = encodeURIComponent(name);
   const study = new Study(await get(path + "/answer"));
   for (let after = 0; ;) {
-    const page = await get(`${path}/trials?format=columns&limit=100000&fields=value,elapsed,started,ended${after ? "&after=" + after : ""}`);
+    const page = await get(`${path}/trials?format=columns&limit=100000&fields=value,elapsed,spent,started,ended${after ? "&after=" + after : ""}`);
     study.append(page.columns, study.best);
     if (!page.next) return study;
     after = page.next;

@@ -1,4 +1,6 @@
-import { el } from "./dom.js";
+import "./copy.js";
+import { contour } from "./contour.js";
+import { copyable, el } from "./dom.js";
 import { Selection } from "./filter.js";
 import { count, money, number, seconds } from "./format.js";
 import { front } from "./front.js";
@@ -6,12 +8,15 @@ import { history } from "./history.js";
 import { importance } from "./importance.js";
 import { noise } from "./noise.js";
 import { parallel } from "./parallel.js";
+import { reports } from "./reports.js";
 import { Runs } from "./runlist.js";
+import { slices } from "./slices.js";
 import { space } from "./space.js";
 import { spent } from "./spent.js";
 import { state } from "./states.js";
 import { Study, visible } from "./study.js";
 import { table } from "./table.js";
+import { timeline } from "./timeline.js";
 
 // The page of a study. The server has said in words what there is; here the same is drawn, and
 // grows with the rows that come. What is first in sight is drawn first, the rest when it comes near.
@@ -45,7 +50,8 @@ class Page {
     this.selection = new Selection(this.study);
     /** @type {Map<string, Chart>} charts that are drawn */
     this.charts = new Map();
-    this.near = new Set(["history"]); // places that are in sight, or close to it
+    this.first = head.objectives ? "front" : "history"; // what is drawn first
+    this.near = new Set([this.first]); // places that are in sight, or close to it
     this.stale = new Set(); // charts that are behind the study
     this.cost = 0; // ms of the last update
     this.pending = 0;
@@ -55,6 +61,8 @@ class Page {
     this.looked = 0; // when a row had the state be asked for
     this.worked = Date.now(); // when the answer was asked for
     this.answered = -1; // events that the answer knows of
+    /** @type {{trial: number, value: number, runs: number, keep: boolean} | null} */
+    this.recommended = null; // as the answer has it
   }
 
   async start() {
@@ -63,7 +71,7 @@ class Page {
       this.study.append(page.columns);
       if (!(after = page.next)) break;
     }
-    this.draw("history");
+    this.draw(this.first);
     this.facts();
     this.follow();
     await new Promise((ok) => requestAnimationFrame(() => setTimeout(ok)));
@@ -71,7 +79,7 @@ class Page {
     document.documentElement.dataset.drawn = "true";
     this.watch();
     setInterval(() => this.tick(), 1000);
-    get("/answer").then((a) => this.answer(a), (e) => say("words", "The answer is not there: " + e.message));
+    get("/answer").then((a) => this.answer(a), (e) => say("words", "The answer is not available: " + e.message));
   }
 
   // draw makes a chart, in place of what the page had there for who has no script.
@@ -82,8 +90,9 @@ class Page {
     if (name === "importance") return void this.explain(at);
     at.replaceChildren();
     const make = {
-      history: () => history(at, [s], this.selection), parallel: () => parallel(at, s, this.selection),
-      spent: () => spent(at, s), space: () => space(at, s), noise: () => noise(at, s), front: () => front(at, s, this.selection),
+      history: () => history(at, [s], this.selection, 250), slices: () => slices(at, s), contour: () => contour(at, s),
+      timeline: () => timeline(at, s), reports: () => reports(at, s, () => reported(s.n)), parallel: () => parallel(at, s, this.selection),
+      spent: () => spent(at, s), space: () => space(at, s), noise: () => noise(at, s), front: () => front(at, s, this.selection, s.several ? 250 : 340),
       table: () => table(at, s, this.selection, document.body.dataset.trials === undefined ? {} : {
         href: (id) => `/s/${encodeURIComponent(head.study)}/t/${id}` }),
     }[name];
@@ -114,40 +123,46 @@ class Page {
   // explain asks for a model of the trials, which takes a while.
   /** @param {HTMLElement} at */
   explain(at) {
-    const said = el("p", { class: "note", role: "status" }, "A model of the trials is being made …");
+    const said = el("p", { class: "note", role: "status" }, "Fitting a model of the trials …");
     const chart = { update() {} };
     this.charts.set("importance", chart);
     at.replaceChildren(said);
     get("/explain?curves=true").then((e) => {
       this.study.explain = e;
       const of = e.of > e.trials ? ` of ${count(e.of)}` : "";
-      said.textContent = `A random forest of ${count(e.trials)}${of} trials; it predicts ${number(100 * Math.max(0, e.explained), 2)} % of the ` +
-        `differences between trials that it has not seen${e.explained < 0.3 ? ", so that what follows says little" : ""}. ` +
-        "Choose a parameter to see what it expects of its values.";
-      const again = el("button", { type: "button", onclick: () => { at.replaceChildren(); this.explain(at); } }, "again, with all trials so far");
+      said.textContent = `A random forest of ${count(e.trials)}${of} trials predicts ${number(100 * Math.max(0, e.explained), 2)} % of the ` +
+        `differences between unseen trials${e.explained < 0.3 ? ", too little to rely on these numbers" : ""}.`;
       Object.assign(chart, importance(at, this.study));
-      at.append(again);
-    }, (err) => { said.textContent = "Nothing is known yet: " + err.message; });
+      if (head.state !== "ended") at.append(el("button", { type: "button", onclick: () => { at.replaceChildren(); this.explain(at); } }, "again, with all trials so far"));
+      for (const name of ["slices", "contour"]) this.stale.add(name);
+      this.later();
+    }, (err) => { said.textContent = "No model yet: " + err.message; });
   }
 
   // answer shows what the study has come to, with the runs at the end.
   /** @param {any} a */
   answer(a) {
     const s = this.study;
-    Object.assign(s, { again: a.again ?? [], cuts: a.cuts ?? [], first: a.first ?? 0 });
+    Object.assign(s, { again: a.again ?? [], cuts: a.cuts ?? [], first: a.first ?? 0, answer: a.answer ?? null, front: a.front ?? null, lost_s: a.lost_s ?? 0 });
     s.append({ id: [], state: [], config: {} }, a.best ?? 0);
+    this.recommended = a.answer ?? null;
     this.answered = this.events;
     this.worked = Date.now();
     say("saved", seconds(a.saved_s ?? 0));
     say("between", seconds(a.between_s ?? 0));
     if (s.price) say("kept", money((a.saved_s ?? 0) * s.price));
-    const words = live("words");
-    words?.replaceChildren(
-      ...a.words.filter((/** @type {any} */ w) => w.command).flatMap((/** @type {any} */ w) => [
-        el("h3", {}, w.label === "keep" ? "The command to keep" : "The command"), el("pre", {}, visible(w.text))]),
-      el("details", {}, el("summary", {}, "In the words of the command line"),
+    live("limits")?.replaceChildren(...(a.answer?.limits ?? []).map((/** @type {any} */ l) => el("li", {}, `within the limit: ${visible(l.text)}`)));
+    const commands = live("commands"), now = a.words.filter((/** @type {any} */ w) => w.command);
+    if (commands?.dataset.are !== JSON.stringify(now)) {
+      commands?.replaceChildren(...now.flatMap((/** @type {any} */ w) => [
+        el("h3", {}, w.label === "keep" ? "The command to keep" : "The command"), el("pre", { "data-copy": "" }, visible(w.text))]));
+      for (const pre of commands?.querySelectorAll("pre") ?? []) copyable(pre);
+      if (commands) commands.dataset.are = JSON.stringify(now);
+    }
+    live("words")?.replaceChildren(
+      el("details", {}, el("summary", {}, "As the command line prints it"),
         el("dl", {}, ...a.words.flatMap((/** @type {any} */ w) => [el("dt", {}, visible(w.label)), el("dd", {}, ...lines(w.text))]))));
-    for (const name of ["history", "space", "noise"]) this.stale.add(name);
+    for (const name of ["history", "space", "noise", "front", "timeline", "reports", "parallel", "slices"]) this.stale.add(name);
     this.later();
   }
 
@@ -160,19 +175,33 @@ class Page {
       n[t.state[k]] = (n[t.state[k]] ?? 0) + 1;
       s.spent_s = Math.max(s.spent_s, t.spent_s[k] ?? 0);
     }
+    const ended = live("state")?.textContent?.trim() === "ended";
     say("counts", `${count(n.done ?? 0)} done, ${count(n.censored ?? 0)} stopped, ${count(n.failed ?? 0)} failed` +
-      (n.infeasible ? `, ${count(n.infeasible)} ${state("infeasible").text}` : "") + `, ${count(n.running ?? 0)} running`);
-    if (s.bestRow >= 0) {
-      say("best", s.value(s.bestRow));
-      say("best-what", `${s.metric} of the best so far, trial ${t.id[s.bestRow]}`);
+      (n.infeasible ? `, ${count(n.infeasible)} ${state("infeasible").text}` : "") +
+      (n.running ? `, ${count(n.running)} ${ended ? "unfinished" : "running"}` : ""));
+    if ((n.done ?? 0) + (n.censored ?? 0) + (n.infeasible ?? 0) > 0) this.works();
+    if ((n.done ?? 0) + (n.censored ?? 0) + (n.infeasible ?? 0) > 1) document.querySelector(".cards")?.classList.remove("bare");
+    if (n.running && !ended) live("running")?.removeAttribute("hidden");
+    const r = this.recommended, row = r ? s.row.get(r.trial) : undefined;
+    if (r && row !== undefined) { // until there is an answer, what the server has said stands
+      say("best", s.say(r.value));
+      const single = s.sofar.at(-1);
+      say("best-what", (r.keep ? "keep this: " : "") + (r.runs > 1 ? `median of ${r.runs} runs of ` : "") + `trial ${r.trial}` +
+        (r.runs > 1 && single !== undefined ? `, best single run ${s.value(single)}` : ""));
       live("config")?.replaceChildren(...s.params.flatMap((p, i) => [
-        el("dt", {}, visible(p.name)), el("dd", {}, visible(s.param(i, s.bestRow)))]));
+        el("dt", {}, visible(p.name)), el("dd", {}, visible(s.param(i, row)))]));
     }
     if (s.spent_s > 0) {
       say("spent", seconds(s.spent_s));
       if (s.price) say("paid", money(s.spent_s * s.price));
     }
     this.runs.update();
+  }
+
+  // works shows the answer of a study of which the first trial has worked.
+  works() {
+    document.getElementById("failed")?.remove();
+    document.getElementById("answer")?.removeAttribute("hidden");
   }
 
   // later brings the page up to date before long: the more that costs, the later.
@@ -275,6 +304,8 @@ class Page {
   async look() {
     if (document.hidden) return;
     const d = await get("?brief=true").catch(() => null), dot = live("state")?.firstElementChild;
+    const running = live("running");
+    if (d && running) running.hidden = d.study.state !== "running" && d.study.state !== "paused" && !this.runs.any();
     if (d && dot && dot.textContent !== d.study.state) dot.replaceWith(el("span", { class: "dot state-" + d.study.state }, d.study.state));
   }
 
@@ -289,6 +320,13 @@ class Page {
       this.asking = 0;
     }, 300);
   }
+}
+
+// reported returns the reports of the last trials that have some.
+/** @param {number} last */
+async function reported(last) {
+  const page = await get(`/trials?after=${Math.max(0, last - 200)}&limit=200`);
+  return (page.rows ?? []).flatMap((/** @type {any} */ t) => (t.curve?.step?.length ? [{ trial: t.id, ...t.curve }] : []));
 }
 
 // lines returns a text of several lines as nodes.

@@ -92,7 +92,7 @@ function curve(d) {
     if (names.length > 1) {
       fresh.append(el("div", { class: "bar" }, choice("metric", names.map((n) => [n, visible(n)]), shown, (v) => { shown = v; surface.paint(); })));
     }
-    surface = new Surface(fresh, { height: 240, label: `what trial ${d.trial.id} reported over its time; the table below has the numbers`, draw });
+    surface = new Surface(fresh, { height: 240, label: `reports of trial ${d.trial.id} over its time; the table below has the numbers`, draw });
   }
   surface.paint();
 }

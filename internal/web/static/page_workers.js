@@ -1,14 +1,17 @@
 import { number, seconds } from "./format.js";
 import { follow, get, put, say } from "./rows.js";
 
-// The machines as they go on. One that is new or gone is shown by loading the page again, unless
-// somebody is about to press a button.
+// The machines as they go on. One that is new or gone, and a new reason, are shown by loading the page again, unless
+// a button has the focus.
 const body = /** @type {HTMLElement} */ (document.querySelector("#workers tbody"));
 
 follow(async () => {
   const { workers } = await get("/workers");
   const rows = new Map(/** @type {HTMLElement[]} */ ([...body.children]).map((r) => [r.dataset.key, r]));
-  const same = workers.length === rows.size && workers.every((/** @type {any} */ w) => rows.has(w.id));
+  const same = workers.length === rows.size && workers.every((/** @type {any} */ w) => {
+    const row = rows.get(w.id);
+    return row && row.querySelector(".dot")?.textContent === w.state && row.dataset.lost === (w.lost_at ?? "");
+  });
   if (!same && !body.contains(document.activeElement)) {
     location.reload();
     return false;

@@ -61,7 +61,9 @@ export class Runs {
       return this.queue.map((e) => ({ trial: e.trial, config: e.config, worker: e.worker ?? "", placed: e.state === "placed",
         since: this.at - 1000 * e.elapsed_s }));
     }
-    const s = this.study, out = [];
+    const s = this.study;
+    if (document.querySelector("[data-live=state]")?.textContent?.trim() === "ended") return []; // it was cut off
+    const out = [];
     for (let k = 0; k < s.n; k++) {
       if (s.trials.state[k] !== "running") continue;
       out.push({ trial: s.trials.id[k], config: s.config(k), worker: s.trials.worker[k], placed: true, since: s.trials.started_ms[k] });
@@ -151,6 +153,6 @@ function ends(row, fill, ran, end, best) {
   };
   if (end) say(`in ${left(end.mid)} (${left(end.low)} to ${end.high === null ? "?" : left(end.high)})`);
   else say(best !== null && ran > best ? "longer than the best" : "");
-  track.title = (end ? `of those like it that lasted longer, eight of ten ended between ${seconds(end.low)} and ${end.high === null ? "an unknown time" : seconds(end.high)}` : "") +
+  track.title = (end ? `80 % of similar runs that lasted this long ended between ${seconds(end.low)} and ${end.high === null ? "an unknown time" : seconds(end.high)}` : "") +
     (best !== null ? `${end ? "; " : ""}the mark is the best, ${seconds(best)}` : "");
 }

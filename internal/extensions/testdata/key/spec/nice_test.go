@@ -62,7 +62,8 @@ func TestNice(t *testing.T) {
 	if err := errors.Join(err, err2); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(page), "| `nice` | whole number >= 0 | `--nice` | how far a run steps back for other processes |\n") {
+	if !strings.Contains(string(page),
+		"| `nice` | whole number >= 0 | `--nice` | how far a run steps back for other processes |\n") {
 		t.Error("the reference has no row")
 	}
 	var made struct{ Properties map[string]map[string]any }

@@ -1,0 +1,249 @@
+// Package tracing sends the spans of trials to a collector of OpenTelemetry, by OTLP over HTTP. It is off unless
+// OTEL_EXPORTER_OTLP_ENDPOINT or OTEL_EXPORTER_OTLP_TRACES_ENDPOINT names a collector.
+//
+// A trial is one trace. The IDs of trace and spans follow from study, trial and attempt, so server and worker need not
+// send them to each other, and a restarted server goes on with the trace:
+//
+//	trial ── queue     a run waits for a worker
+//	      └─ attempt   a worker has the run, as the server sees it
+//	         └─ run    the worker makes the run
+package tracing
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
+	resourcepb "go.opentelemetry.io/proto/otlp/resource/v1"
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/assay-run/assay"
+)
+
+// Names of spans.
+const (
+	Trial   = "trial"
+	Queue   = "queue"
+	Attempt = "attempt"
+	Run     = "run"
+)
+
+// parents are the names of the spans that contain others.
+var parents = map[string]string{Queue: Trial, Attempt: Trial, Run: Attempt}
+
+// A Span is a part of a trial that has ended. Repeat and Attempt of the ID do not matter for a trial.
+type Span struct {
+	Name       string
+	ID         assay.RunID
+	Start, End time.Time
+	Worker     string // "" for a span without one
+	Failure    string // the reason, "" if it ended well
+}
+
+// A Tracer sends spans in the background. A nil Tracer sends none.
+type Tracer struct {
+	to       string
+	headers  http.Header
+	client   *http.Client
+	resource *resourcepb.Resource
+	spans    chan *tracepb.Span
+	stop     chan struct{}
+	done     chan struct{}
+}
+
+// Limits of what waits for a collector, and of one request.
+const (
+	mostWaiting = 4096
+	mostSent    = 512
+	sendEvery   = time.Second
+)
+
+// Open returns a Tracer for a service such as "assay-server", or nil if no collector is named. It is an error of class
+// usage if the address of the collector is invalid. The collector is not asked: it may be away.
+func Open(service, version string) (*Tracer, error) {
+	to, err := endpoint()
+	if err != nil || to == "" {
+		return nil, err
+	}
+	host, _ := os.Hostname()
+	about := map[string]string{"host.name": host}
+	for name, values := range pairs(os.Getenv("OTEL_RESOURCE_ATTRIBUTES")) {
+		about[name] = values
+	}
+	about["service.name"] = cmp.Or(os.Getenv("OTEL_SERVICE_NAME"), about["service.name"], service)
+	about["service.version"] = cmp.Or(about["service.version"], version)
+	t := &Tracer{
+		to: to, headers: http.Header{}, client: &http.Client{Timeout: 10 * time.Second}, resource: &resourcepb.Resource{},
+		spans: make(chan *tracepb.Span, mostWaiting), stop: make(chan struct{}),
+		done: make(chan struct{}),
+	}
+	for _, name := range slices.Sorted(maps.Keys(about)) {
+		t.resource.Attributes = append(t.resource.Attributes, text(name, about[name]))
+	}
+	list := cmp.Or(os.Getenv("OTEL_EXPORTER_OTLP_TRACES_HEADERS"), os.Getenv("OTEL_EXPORTER_OTLP_HEADERS"))
+	for name, value := range pairs(list) {
+		t.headers.Set(name, value)
+	}
+	t.headers.Set("Content-Type", "application/x-protobuf")
+	go t.run()
+	return t, nil
+}
+
+// Send sends a span. It does not block: spans are dropped while the collector is away and too many wait.
+func (t *Tracer) Send(s Span) {
+	if t == nil {
+		return
+	}
+	trace, id := s.traceID(), s.spanID()
+	out := &tracepb.Span{
+		TraceId: trace, SpanId: id, Name: s.Name, Kind: tracepb.Span_SPAN_KIND_INTERNAL,
+		StartTimeUnixNano: uint64(s.Start.UnixNano()), EndTimeUnixNano: uint64(s.End.UnixNano()),
+		Attributes: []*commonpb.KeyValue{text("assay.study", s.ID.Study), number("assay.trial", s.ID.Trial)},
+	}
+	if parent := parents[s.Name]; parent != "" {
+		out.ParentSpanId = Span{Name: parent, ID: s.ID}.spanID()
+		out.Attributes = append(out.Attributes, number("assay.repeat", int64(s.ID.Repeat)),
+			number("assay.attempt", int64(s.ID.Attempt)))
+	}
+	if s.Worker != "" {
+		out.Attributes = append(out.Attributes, text("assay.worker", s.Worker))
+	}
+	if s.Failure != "" {
+		out.Status = &tracepb.Status{Code: tracepb.Status_STATUS_CODE_ERROR, Message: s.Failure}
+	}
+	select {
+	case t.spans <- out:
+	default:
+	}
+}
+
+// Close sends the spans that wait, for at most two seconds. Later spans are dropped.
+func (t *Tracer) Close() error {
+	if t == nil {
+		return nil
+	}
+	close(t.stop)
+	select {
+	case <-t.done:
+	case <-time.After(2 * time.Second):
+	}
+	return nil
+}
+
+// run sends what waits, once a second or when it is enough for a request.
+func (t *Tracer) run() {
+	defer close(t.done)
+	tick := time.NewTicker(sendEvery)
+	defer tick.Stop()
+	var waiting []*tracepb.Span
+	for {
+		select {
+		case <-t.stop:
+			for len(t.spans) > 0 {
+				waiting = append(waiting, <-t.spans)
+			}
+			t.post(waiting)
+			return
+		case s := <-t.spans:
+			if waiting = append(waiting, s); len(waiting) < mostSent {
+				continue
+			}
+		case <-tick.C:
+		}
+		t.post(waiting)
+		waiting = nil
+	}
+}
+
+// post sends spans to the collector. They are lost if it does not take them. A request has the format of TracesData.
+func (t *Tracer) post(spans []*tracepb.Span) {
+	if len(spans) == 0 {
+		return
+	}
+	body, err := proto.Marshal(&tracepb.TracesData{ResourceSpans: []*tracepb.ResourceSpans{{
+		Resource: t.resource, ScopeSpans: []*tracepb.ScopeSpans{{
+			Scope: &commonpb.InstrumentationScope{Name: "github.com/assay-run/assay"}, Spans: spans,
+		}},
+	}}})
+	if err != nil {
+		return
+	}
+	r, err := http.NewRequest(http.MethodPost, t.to, bytes.NewReader(body))
+	if err != nil {
+		return
+	}
+	r.Header = t.headers.Clone()
+	answer, err := t.client.Do(r)
+	if err != nil {
+		return
+	}
+	_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, 1<<20))
+	_ = answer.Body.Close()
+}
+
+func text(name, value string) *commonpb.KeyValue {
+	return &commonpb.KeyValue{Key: name, Value: &commonpb.AnyValue{
+		Value: &commonpb.AnyValue_StringValue{StringValue: strings.ToValidUTF8(value, "?")},
+	}}
+}
+
+func number(name string, value int64) *commonpb.KeyValue {
+	return &commonpb.KeyValue{Key: name, Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_IntValue{IntValue: value}}}
+}
+
+func (s Span) traceID() []byte {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%d", s.ID.Study, s.ID.Trial))
+	return sum[:16]
+}
+
+func (s Span) spanID() []byte {
+	if s.Name == Trial {
+		s.ID.Repeat, s.ID.Attempt = 0, 0
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s/%d+%d.%d", s.Name, s.ID.Study, s.ID.Trial, s.ID.Repeat, s.ID.Attempt))
+	return sum[:8]
+}
+
+// endpoint returns the address for traces by the rules of the OTLP exporter, "" without one.
+func endpoint() (string, error) {
+	name, to := "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+	if to == "" {
+		if name, to = "OTEL_EXPORTER_OTLP_ENDPOINT", os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT"); to != "" {
+			to = strings.TrimSuffix(to, "/") + "/v1/traces"
+		}
+	}
+	if to == "" {
+		return "", nil
+	}
+	if u, err := url.Parse(to); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return "", assay.Errorf(assay.ClassUsage, "%s: %.100q is not an address such as http://localhost:4318", name, to)
+	}
+	if p := cmp.Or(os.Getenv("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"), os.Getenv("OTEL_EXPORTER_OTLP_PROTOCOL")); p != "" &&
+		p != "http/protobuf" {
+		return "", assay.Errorf(assay.ClassUsage, "OTEL_EXPORTER_OTLP_PROTOCOL: %.50q is not supported: http/protobuf is", p)
+	}
+	return to, nil
+}
+
+// pairs returns the names and values of a list such as "a=b,c=d".
+func pairs(list string) map[string]string {
+	out := map[string]string{}
+	for pair := range strings.SplitSeq(list, ",") {
+		name, value, ok := strings.Cut(pair, "=")
+		if value, err := url.PathUnescape(strings.TrimSpace(value)); ok && err == nil {
+			out[strings.TrimSpace(name)] = value
+		}
+	}
+	return out
+}
