@@ -9,26 +9,26 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/bench"
-	"github.com/assay-run/assay/stats"
+	"github.com/assay-run/assay/internal/stats"
 	"github.com/assay-run/assay/study"
 )
 
 // Experiments are the names of all experiments, in the order in which they are reported.
 var Experiments = []string{"error", "same", "overhead"}
 
-// Options say what is run. All are required.
+// Options select the runs. All are required.
 type Options struct {
 	Experiments []string // some of Experiments
 	Problems    []bench.Problem
 	Methods     []bench.Method // of error and overhead
 	BudgetX     float64        // time of error and overhead, in median run times of the table
 	Seeds       int            // seeds 1..Seeds
-	// Pool runs searches. What is predicted does not depend on it; what a search takes does.
+	// Pool runs searches. Predictions do not depend on it; the time of a search does.
 	Pool bench.Pool
 }
 
-// A Row is what one experiment says of one method, or regression, on one study. What an
-// experiment does not measure is absent.
+// A Row is the result of one experiment on one method, or regression, and one study. Values that an
+// experiment does not measure are absent.
 type Row struct {
 	Experiment string `json:"experiment"`
 	Study      string `json:"study"`
@@ -47,9 +47,9 @@ type Row struct {
 	DecidingMS float64    `json:"deciding_ms_per_trial,omitempty"`
 }
 
-// Run returns a row for each experiment, study and method, in that order. Methods
-// that never predict have no row in error. An error of the class usage says that an
-// experiment is not known, or that no method predicts.
+// Run returns a row for each experiment, study and method, in that order. Methods that never predict
+// have no row in error. An unknown experiment, or a lack of methods that predict, is an error of the
+// class usage.
 func Run(ctx context.Context, o Options) ([]Row, error) {
 	for _, name := range o.Experiments {
 		if !slices.Contains(Experiments, name) {
@@ -88,7 +88,7 @@ func Run(ctx context.Context, o Options) ([]Row, error) {
 	return rows, nil
 }
 
-// An outcome is what one method did on one problem with one seed.
+// An outcome is the result of one method on one problem with one seed.
 type outcome struct {
 	trials  int
 	errors  squares
@@ -112,8 +112,8 @@ func (o *Options) searches(ctx context.Context) ([]outcome, error) {
 	})
 }
 
-// run plays a method, and compares what its rule predicts at each interval with what the
-// run would have come to.
+// run plays a method, and compares the predictions of its rule at each interval with the final value of
+// the run.
 func (s *outcome) run(ctx context.Context, p *bench.Problem, m *bench.Method, budgetX float64, seed uint64) error {
 	budget := bench.Budget{Kind: "budget-x", Value: budgetX}.At(p)
 	q := *p
@@ -140,7 +140,7 @@ type squares struct {
 	n   int
 }
 
-// add adds the error of a prediction. What is not known, or not predicted, is no error.
+// add adds the error of a prediction. Unknown values and missing predictions add nothing.
 func (s *squares) add(predicted, truth float64) {
 	if e := predicted - truth; !math.IsNaN(e) && !math.IsInf(e, 0) {
 		s.sum += e * e
@@ -151,7 +151,7 @@ func (s *squares) add(predicted, truth float64) {
 // mean returns the mean squared error, NaN of none.
 func (s squares) mean() float64 { return s.sum / float64(s.n) }
 
-// A witness compares the predictions of a rule with what is true.
+// A witness compares the predictions of a rule with the true values.
 type witness struct {
 	assay.Stopper
 	truth func(assay.Config) (float64, bool)
@@ -167,7 +167,7 @@ func (w *witness) Decide(history []assay.Trial, running assay.Trial) assay.Decis
 	return d
 }
 
-// of returns what a method did on a problem, by seed.
+// of returns the outcomes of a method on a problem, by seed.
 func of(all []outcome, problem, method int) (some []outcome) {
 	for _, s := range all {
 		if s.problem == problem && s.method == method {
@@ -194,7 +194,7 @@ func (o *Options) errors(found []outcome) ([]Row, error) {
 	}
 	if len(rows) == 0 {
 		return nil, assay.Errorf(assay.ClassUsage,
-			"no method has predicted what a run ends at (bo-gb, cello-paper and cello do)")
+			"no method predicted the final value of a run (bo-gb, cello-paper and cello do)")
 	}
 	return rows, nil
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/bench"
 	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/internal/table"
 	"github.com/assay-run/assay/search"
 	"github.com/assay-run/assay/stop"
-	"github.com/assay-run/assay/table"
 )
 
 // problem returns a table of n·10 configurations, whose runs take longer the greater the
@@ -173,7 +173,7 @@ func TestErrors(t *testing.T) {
 	o = options(t, "error")
 	o.Methods = o.Methods[2:]
 	synctest.Test(t, func(t *testing.T) {
-		if _, err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "no method has predicted") {
+		if _, err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "no method predicted") {
 			t.Errorf("nothing is predicted: %v", err)
 		}
 	})

@@ -6,12 +6,12 @@ import (
 	"math"
 
 	"github.com/assay-run/assay/internal/report"
-	"github.com/assay-run/assay/stats"
+	"github.com/assay-run/assay/internal/stats"
 )
 
-// Write writes the rows as tables, one for each experiment. An error is also given as a
-// multiple of that of the first method of its study; the last lines have the means over
-// the studies: of the multiples the geometric one, of times the arithmetic one.
+// Write writes the rows as tables, one for each experiment. An error is also given as a multiple of the
+// error of the first method of its study; the last lines have the means over the studies: geometric for
+// multiples, arithmetic for times.
 func Write(rows []Row, w io.Writer, p report.Palette) error {
 	return report.WriteBlocks(w, rows, func(r Row) string { return r.Experiment }, func(rows []Row) *report.Table {
 		switch rows[0].Experiment {
@@ -24,7 +24,7 @@ func Write(rows []Row, w io.Writer, p report.Palette) error {
 	})
 }
 
-// multiples returns the error of each row as a multiple of that of the first row of its study.
+// multiples returns the error of each row as a multiple of the error of the first row of its study.
 func multiples(rows []Row, of func(Row) float64) []float64 {
 	first := map[string]float64{}
 	var xs []float64

@@ -106,7 +106,8 @@ func pruning(earlier, now string) (report.Chart, error) {
 // costs draws predictions over the bandwidth, with their intervals, for each number of processors, and the runs.
 func costs(predictions io.Reader, runs string) (report.Chart, error) {
 	c := report.Chart{
-		Title: "What a model of 20 runs says of a program that compresses remote data", LogX: true, LogY: true, YTime: true,
+		Title: "Predictions of a model of 20 runs for a program that compresses remote data",
+		LogX:  true, LogY: true, YTime: true,
 		XLabel: "bandwidth, Mbit/s", YLabel: "a run takes",
 	}
 	all, err := readTrials(runs)

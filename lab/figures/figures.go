@@ -4,6 +4,7 @@
 //	assay-lab figures beside lab/notes/cello.md > docs/figures/beside.svg
 //	assay bench STUDY... --methods rs,auto --budget-x 50 --curve --json |
 //	  assay-lab figures curve > docs/figures/curve.svg
+//	assay bench answer STUDY... --json | assay-lab figures answer > docs/figures/answer.svg
 //	assay study trials STUDY --json | assay-lab figures trials > docs/figures/trials.svg
 //	assay-lab figures pruning EARLIER.jsonl NOW.jsonl > docs/figures/pruning.svg, two of the same
 //	assay predict MODEL --at cpu=…,bandwidth=… --json, several, |
@@ -29,7 +30,7 @@ import (
 // A picture is a chart of either kind.
 type picture interface{ WriteSVG(w io.Writer) error }
 
-// Draw writes a picture as SVG; args are its name and files, and in is what it is drawn from unless these are.
+// Draw writes a picture as SVG; args are its name and files, and in is its input unless the files are.
 func Draw(args []string, in io.Reader, out io.Writer) error {
 	var p picture
 	var err error
@@ -43,6 +44,8 @@ func Draw(args []string, in io.Reader, out io.Writer) error {
 		p, err = beside(args[1])
 	case "curve":
 		p, err = curve(in)
+	case "answer":
+		p, err = answer(in)
 	case "trials":
 		p, err = trials(in)
 	case "pruning":
@@ -56,7 +59,7 @@ func Draw(args []string, in io.Reader, out io.Writer) error {
 		}
 		p, err = costs(in, args[1])
 	default:
-		return fmt.Errorf("luck, beside FILE, curve, trials, pruning EARLIER NOW, or costs TRIALS")
+		return fmt.Errorf("luck, beside FILE, curve, answer, trials, pruning EARLIER NOW, or costs TRIALS")
 	}
 	if err != nil {
 		return err
@@ -64,8 +67,8 @@ func Draw(args []string, in io.Reader, out io.Writer) error {
 	return p.WriteSVG(out)
 }
 
-// luck is how much better the best of n runs looks than what it is, where all configurations are the
-// same and a run differs by 10 % (log-normal): means of 2,000 draws.
+// luck is how much better the best of n runs looks than it is, if all configurations are the same and a
+// run differs by 10 % (log-normal): means of 2,000 draws.
 func luck() report.Chart {
 	rnd := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // a picture
 	var x, least, again []float64
@@ -125,7 +128,8 @@ func beside(name string) (report.BarChart, error) {
 	return c, nil
 }
 
-// curve draws how far the best is from the optimum over time, of what assay bench --curve --json prints.
+// curve draws how far the best is from the optimum over time, from the output of assay bench --curve
+// --json.
 func curve(in io.Reader) (report.Chart, error) {
 	var r struct {
 		Seeds   int
@@ -167,6 +171,49 @@ func curve(in io.Reader) (report.Chart, error) {
 		c.Series, studies = append(c.Series, s), max(studies, n)
 	}
 	c.Title = fmt.Sprintf("%d recorded programs, %d seeds: distance from the best there is", studies, r.Seeds)
+	return c, nil
+}
+
+// answer draws the regret of the answers of each method by budget, from the output of assay bench answer --json.
+func answer(in io.Reader) (report.Chart, error) {
+	var r struct {
+		Seeds   int
+		Studies []string
+		Rows    []struct {
+			Study, Noise, Method string
+			Budget               float64                 `json:"budget_x"`
+			P90                  struct{ Value float64 } `json:"regret_p90"`
+		}
+	}
+	if err := json.NewDecoder(in).Decode(&r); err != nil {
+		return report.Chart{}, err
+	}
+	names := map[string]string{
+		"auto": "assay", "random": "random, best run", "random-top3": "random, best three run again", "tpe": "Optuna's TPE",
+	}
+	c := report.Chart{
+		Title:  fmt.Sprintf("%d recorded programs, %d seeds: one study in ten is worse", len(r.Studies), r.Seeds),
+		XLabel: "time, in medians of a run; all is paid for", YLabel: "true % above the best there is",
+		LogX: true, LogY: true,
+	}
+	for _, row := range r.Rows {
+		if row.Study != "" || row.Noise != "" {
+			continue
+		}
+		name := cmp.Or(names[row.Method], row.Method)
+		i := slices.IndexFunc(c.Series, func(s report.Series) bool { return s.Name == name })
+		if i < 0 {
+			i, c.Series = len(c.Series), append(c.Series, report.Series{Name: name})
+		}
+		s := &c.Series[i]
+		s.X, s.Y = append(s.X, row.Budget), append(s.Y, 100*row.P90.Value)
+		if !slices.Contains(c.XAt, row.Budget) {
+			c.XAt = append(c.XAt, row.Budget)
+		}
+	}
+	if len(c.Series) == 0 {
+		return c, fmt.Errorf("no rows of all studies")
+	}
 	return c, nil
 }
 

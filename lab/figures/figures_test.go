@@ -35,6 +35,8 @@ func TestFiguresRefuse(t *testing.T) {
 		{"trials", "{"},
 		{"trials", ""},
 		{"curve", "["},
+		{"answer", "["},
+		{"answer", `{"rows":[{"study":"one"}]}`},
 		{"beside nowhere.md", ""},
 		{"beside figures.go", ""},
 		{"pruning nowhere.jsonl nowhere.jsonl", ""},
@@ -60,6 +62,23 @@ func TestTrialsAreDrawn(t *testing.T) {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the picture lacks %q", want)
 		}
+	}
+}
+
+// The series of a method are the rows of all studies and noises, by budget.
+func TestAnswersAreDrawn(t *testing.T) {
+	c, err := answer(strings.NewReader(`{"seeds":2,"studies":["a"],"rows":[
+{"study":"a","noise":"own","method":"auto","budget_x":5,"regret_p90":{"value":9}},
+{"noise":"own","method":"auto","budget_x":5,"regret_p90":{"value":8}},
+{"method":"auto","budget_x":5,"regret_p90":{"value":0.5}},
+{"method":"tpe","budget_x":5,"regret_p90":{"value":0.7}},
+{"method":"auto","budget_x":10,"regret_p90":{"value":0.25}}]}`))
+	if err != nil || len(c.Series) != 2 || !slices.Equal(c.XAt, []float64{5, 10}) {
+		t.Fatalf("%v, %+v", err, c)
+	}
+	s := c.Series[0]
+	if s.Name != "assay" || !slices.Equal(s.X, []float64{5, 10}) || !slices.Equal(s.Y, []float64{50, 25}) {
+		t.Errorf("%+v", s)
 	}
 }
 

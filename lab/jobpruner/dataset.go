@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/prune"
-	"github.com/assay-run/assay/stats"
-	"github.com/assay-run/assay/table"
+	"github.com/assay-run/assay/internal/prune"
+	"github.com/assay-run/assay/internal/stats"
+	"github.com/assay-run/assay/internal/table"
 )
 
 // A subject is one environment of a data set: a surface that is searched while the
@@ -35,14 +35,14 @@ type DataSet struct {
 	subjects []*subject
 }
 
-// A Source says which table is read, and how.
+// A Source describes how a table is read.
 type Source struct {
 	Name   string
 	Spec   table.Spec    // as a study has it
-	Params []assay.Param // given by the study; what they do not say is read from the table
+	Params []assay.Param // given by the study; missing parts are read from the table
 	Goal   assay.Goal
-	// Environment are the columns that tell the environments apart; those of Spec.Where
-	// if there are none. Their conditions in Spec.Where do not count.
+	// Environment are the columns that identify the environments; if empty, the columns of Spec.Where.
+	// Their conditions in Spec.Where do not count.
 	Environment []string
 }
 
@@ -55,7 +55,7 @@ func Open(src Source) (*DataSet, error) {
 		environment = slices.Sorted(maps.Keys(spec.Where))
 	}
 	if len(environment) == 0 {
-		return nil, errors.New("no column tells environments apart")
+		return nil, errors.New("no column identifies environments")
 	}
 	spec.Where = maps.Clone(spec.Where)
 	for _, c := range environment {
@@ -74,8 +74,8 @@ func Open(src Source) (*DataSet, error) {
 	return d, d.fill(t, n, src.Goal)
 }
 
-// fill makes the subjects of a table whose first n parameters are the study's; the
-// others tell the environments apart.
+// fill makes the subjects of a table whose first n parameters are the study's; the others identify the
+// environments.
 func (d *DataSet) fill(t *table.Table, n int, goal assay.Goal) error {
 	params, columns := t.Params[:n], t.Params[n:]
 	index := map[string]*subject{}
@@ -175,7 +175,7 @@ func (s *subject) beside(other *subject) (x, y []float64) {
 	return x, y
 }
 
-// knowledge returns what all other subjects know of s.
+// knowledge returns the knowledge of all other subjects about s.
 func (d *DataSet) knowledge(s *subject) *prune.Knowledge {
 	var studies []prune.Study
 	for _, other := range d.subjects {

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/table"
+	"github.com/assay-run/assay/internal/table"
 )
 
 // surface is the time of a made-up program: a bowl over x and y with its least value 1
@@ -163,7 +163,7 @@ func TestOpenErrors(t *testing.T) {
 		`no column "z" for a parameter`:               func(s *Source) { s.Spec.Parameters = []string{"x", "z"} },
 		`no column "u" for metric elapsed`:            func(s *Source) { s.Spec.Metrics["elapsed"] = []string{"u"} },
 		"column x is a parameter, not an environment": func(s *Source) { s.Environment = []string{"x"} },
-		"no column tells environments apart":          func(s *Source) { s.Environment = nil },
+		"no column identifies environments":           func(s *Source) { s.Environment = nil },
 		"environment a has no run within the limits":  func(s *Source) { s.Goal.Limits = []assay.Limit{atMost(-1)} },
 		"or the optimum 0":                            func(s *Source) { s.Goal.Metric = "power" },
 		"one environment is no knowledge base":        func(s *Source) { s.Environment = []string{"ok"} },

@@ -8,26 +8,26 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/bench"
-	"github.com/assay-run/assay/prune"
+	"github.com/assay-run/assay/internal/prune"
+	"github.com/assay-run/assay/internal/table"
 	"github.com/assay-run/assay/study"
-	"github.com/assay-run/assay/table"
 )
 
-// Options say what is measured in each environment. All are required unless stated.
+// Options select the measurements in each environment. All are required unless stated.
 type Options struct {
 	Variants    []Variant // see [Choices.Variants]
 	Budgets     []float64 // trials, in per cent of the configurations: in (0, 100]
 	Repetitions int       // at least 2
 	Subjects    int       // environments that are searched; all of them are known to the others
 	MaxTrials   int       // limit of a budget
-	Threshold   float64   // least correlation of a study that prunes; 0 is that of prune.Options
+	Threshold   float64   // least correlation of a study that prunes; 0 is the default of prune.Options
 	Seed        uint64    // of the first repetition
 	// Searcher makes a searcher by its name.
 	Searcher func(name string, space *assay.Space, seed uint64) (assay.Searcher, error)
 	Pool     bench.Pool // runs environments; the result does not depend on it
 }
 
-// An outcome is what one variant did in one environment.
+// An outcome is the result of one variant in one environment.
 type outcome struct {
 	errors [][]float64 // [budget][repetition]; relative to the optimum
 	pruned []float64   // by repetition: share of the configurations at the end
@@ -78,9 +78,9 @@ func (o *Options) trials(sub *subject, percent float64) int {
 	return min(o.MaxTrials, max(1, int(math.Round(percent/100*float64(len(sub.trials))))))
 }
 
-// play lets a searcher run n trials, each of which measures the mean of the recorded
-// runs, and returns the relative error of the best one after each: that of the worst
-// row before there is one, and that of the last for the trials after the search ended.
+// play lets a searcher run n trials, each of which measures the mean of the recorded runs, and returns
+// the relative error of the best one after each: the error of the worst row before the first result, and
+// the last error for the trials after the search ended.
 func (s *subject) play(ctx context.Context, searcher assay.Searcher, n int) ([]float64, error) {
 	clock := &table.SimClock{}
 	runner := bench.Simulate(clock, func(c assay.Config) assay.Measurement { return s.measured[c.Key()] })

@@ -11,7 +11,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/bench"
-	"github.com/assay-run/assay/prune"
+	"github.com/assay-run/assay/internal/prune"
 	"github.com/assay-run/assay/search"
 )
 

@@ -11,15 +11,16 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/bench"
+	"github.com/assay-run/assay/internal/prune"
 	"github.com/assay-run/assay/internal/report"
-	"github.com/assay-run/assay/prune"
-	"github.com/assay-run/assay/stats"
+	"github.com/assay-run/assay/internal/stats"
 )
 
-// This file asks what one earlier study does to another one, by how alike the two are. In the tables of the
-// paper the nearest of many studies helps, so that what a study which is like none does is not seen there.
+// This file measures the effect of one earlier study on another, by how alike the two are. In the tables
+// of the paper the nearest of many studies helps, so that the effect of a study which resembles no other
+// is not seen there.
 
-// PairOptions say what is measured of pairs of environments. All are required.
+// PairOptions select the pairs of environments and their measurements. All are required.
 type PairOptions struct {
 	Method      string // name of the searcher
 	Use         string // of the knowledge base: see [Variant]
@@ -34,7 +35,7 @@ type PairOptions struct {
 // bands are the lower ends of the ranges of rank correlation, the last one first.
 var bands = []float64{0.8, 0.5, 0.2, -1}
 
-// bandName says which rank correlations a band has.
+// bandName describes the rank correlations of a band.
 func bandName(i int) string {
 	return [...]string{"from 0.8", "0.5 to 0.8", "0.2 to 0.5", "below 0.2"}[i]
 }
@@ -74,7 +75,7 @@ type PairRow struct {
 	RatioCI [2]float64 `json:"ratio_ci95"`
 }
 
-// A PairReport is what `assay-lab jobpruner --pairs --json` prints.
+// A PairReport is the output of `assay-lab jobpruner --pairs --json`.
 type PairReport struct {
 	Pairs []Pair    `json:"pairs"`
 	Rows  []PairRow `json:"rows"`
@@ -92,7 +93,7 @@ func (d *DataSet) Pairs(ctx context.Context, o PairOptions) ([]Pair, error) {
 	return slices.Concat(groups...), nil
 }
 
-// drawPairs returns at most n pairs of each band, those of one subject together.
+// drawPairs returns at most n pairs of each band, the pairs of one subject together.
 func (d *DataSet) drawPairs(n int) []Pair {
 	var all []Pair
 	for _, s := range d.subjects {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/assay-run/assay/internal/report"
-	"github.com/assay-run/assay/stats"
+	"github.com/assay-run/assay/internal/stats"
 )
 
 // Write writes the tables for people: the data sets, then one for each of its [Report.Parts].

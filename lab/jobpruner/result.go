@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/assay-run/assay/stats"
+	"github.com/assay-run/assay/internal/stats"
 )
 
 // A Row is one variant at one budget, in the shape of `assay-lab jobpruner --json`.
@@ -18,7 +18,7 @@ type Row struct {
 	Trials    float64    `json:"trials_mean"` // over the environments
 	Error     float64    `json:"error_mean"`  // relative, mean over environments and repetitions
 	CI95      [2]float64 `json:"error_ci95"`
-	Ratio     float64    `json:"ratio"`         // of Error to that of none
+	Ratio     float64    `json:"ratio"`         // of Error to the error of none
 	RatioCI95 [2]float64 `json:"ratio_ci95"`    // by bootstrap of the repetitions, in pairs
 	Similar   float64    `json:"error_similar"` // over environments with a rank correlation above 0.8
 	SimRatio  float64    `json:"ratio_similar"`
@@ -36,8 +36,8 @@ type Set struct {
 	NCC          Correlations `json:"best_cross_correlation"`
 }
 
-// Correlations are those of environments with the nearest other one: -Inf, null in JSON, for one that has none, as all
-// of its runs came to the same.
+// Correlations are the correlations of environments with their nearest other environment: -Inf, null in
+// JSON, for an environment without any, as all of its runs had the same result.
 type Correlations []float64
 
 // MarshalJSON implements [json.Marshaler].

@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/prune"
+	"github.com/assay-run/assay/internal/prune"
 	"github.com/assay-run/assay/search"
 )
 
@@ -18,7 +18,7 @@ type Variant struct {
 	Use   string `json:"use"`
 	Alpha string `json:"alpha"` // of prune, published and prior; "" otherwise
 	KB    string `json:"kb"`    // a number of studies, or "all"
-	// Surrogate is that of both studies; "" for that of the rule.
+	// Surrogate is the surrogate of both studies; "" for the default of the rule.
 	Surrogate string  `json:"surrogate,omitempty"`
 	alpha     float64 // 0 for automatic
 	kb        int     // -1 for all
@@ -37,8 +37,8 @@ type Choices struct {
 	// Rules are guarded, published or both: by which the values are left out. None
 	// means guarded.
 	Rules []string
-	// Surrogates are those of both studies by which they are left out, one after the
-	// other. None means that of the rule.
+	// Surrogates are the surrogates of both studies by which values are left out, one after the other. An
+	// empty list means the default of the rule.
 	Surrogates []string
 	Use        []string // first, prior, transfer; none adds nothing
 }
@@ -71,8 +71,8 @@ func (c Choices) Variants() ([]Variant, error) {
 	return vs, nil
 }
 
-// pruning returns the variants of a method that leave out values: for each rule and
-// surrogate those of every aggressiveness, and those of every size.
+// pruning returns the variants of a method that leave out values: for each rule and surrogate a variant
+// of every aggressiveness and of every size.
 func (c Choices) pruning(method string) (vs []Variant, err error) {
 	for _, rule := range orOne(c.Rules, prune.Guarded.String()) {
 		use := map[string]string{"guarded": "prune", "published": "published"}[rule]
@@ -144,9 +144,9 @@ func (v Variant) known(all *prune.Knowledge, seed uint64) *prune.Knowledge {
 	return all.Among(names[:min(v.kb, len(names))]...)
 }
 
-// build makes the searcher of a variant, and the pruner in it, nil if it prunes
-// nothing. The error is that of Options.Searcher, or of the class of usage for a
-// searcher that has to be narrowed and cannot be.
+// build makes the searcher of a variant, and the pruner in it, nil if it prunes nothing. The error is
+// the error of Options.Searcher, or of the class usage for a searcher that has to be narrowed and cannot
+// be.
 func (o *Options) build(
 	v Variant, space *assay.Space, all *prune.Knowledge, seed uint64,
 ) (assay.Searcher, *prune.Pruner, error) {

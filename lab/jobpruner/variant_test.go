@@ -77,8 +77,8 @@ func TestVariantsOfRules(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	for want, c := range map[string]Choices{
-		"rule printed: neither guarded":    {Rules: []string{"printed"}},
-		`surrogate "forest" is none of kn`: {Surrogates: []string{"forest"}},
+		"rule printed: neither guarded":       {Rules: []string{"printed"}},
+		`surrogate "forest" is not one of kn`: {Surrogates: []string{"forest"}},
 	} {
 		c.Methods = []string{"pso"}
 		if _, err := c.Variants(); err == nil || !strings.Contains(err.Error(), want) {

@@ -5,11 +5,11 @@ import (
 	"math"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/costmodel"
 	"github.com/assay-run/assay/internal/bench"
-	"github.com/assay-run/assay/stats"
+	"github.com/assay-run/assay/internal/costmodel"
+	"github.com/assay-run/assay/internal/stats"
+	"github.com/assay-run/assay/internal/table"
 	"github.com/assay-run/assay/study"
-	"github.com/assay-run/assay/table"
 )
 
 // goal is the time of a run. Learners of cost models do not look at the value.
@@ -82,7 +82,7 @@ func play(ctx context.Context, space *assay.Space, s assay.Searcher, run runner,
 	}.Run(ctx)
 }
 
-// at returns the error of a curve after so many minutes, NaN if there is no model yet.
+// at returns the error of a curve after a number of minutes, NaN if there is no model yet.
 func at(curve []point, minutes float64) float64 {
 	e := math.NaN()
 	for _, p := range curve {
@@ -94,8 +94,7 @@ func at(curve []point, minutes float64) float64 {
 	return e
 }
 
-// reaches returns the first point with an error of so many percent at most, nil if
-// there is none.
+// reaches returns the first point with an error of at most a number of percent, nil without one.
 func reaches(curve []point, percent float64) *point {
 	for i := range curve {
 		if curve[i].error <= percent {

@@ -1,6 +1,6 @@
 // Package nimo repeats the experiments of Shivam, Babu and Chase 2006, "Active and
 // Accelerated Learning of Cost Models for Optimizing Scientific Applications": a cost
-// model of a program is learned from runs on assignments of resources, and what counts
+// model of a program is learned from runs on assignments of resources, and the score
 // is its error on assignments that are not learned from, against the time that the
 // runs have taken.
 //
@@ -11,5 +11,5 @@
 //	duel.go        the learner against random sampling on one of these
 //
 // Every run is one of package study's loop in simulated time, see bench.Cell. Sections,
-// figures and tables are those of the paper.
+// figures and tables are numbered as in the paper.
 package nimo

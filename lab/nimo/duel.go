@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/costmodel"
+	"github.com/assay-run/assay/internal/costmodel"
+	"github.com/assay-run/assay/internal/stats"
 	"github.com/assay-run/assay/search"
-	"github.com/assay-run/assay/stats"
 	"github.com/assay-run/assay/study"
 )
 
@@ -55,8 +55,8 @@ type duel struct {
 	all                  float64 // error of a model of one run of each assignment
 }
 
-// learned is what one method knows at each share of the time: the error of its model
-// in percent, NaN if there is none yet, and the number of runs that it is fitted to.
+// learned is the state of one method at each share of the time: the error of its model in percent, NaN
+// without a model yet, and the number of runs that it is fitted to.
 type learned struct{ errs, runs []float64 }
 
 func (t Table) duel(ctx context.Context, seed uint64) (duel, error) {
@@ -123,7 +123,7 @@ func (t Table) run(c assay.Config, test testSet, rng *rand.Rand) assay.Measureme
 
 func seconds(x float64) time.Duration { return time.Duration(x * 1e9) }
 
-// A lesson is what all methods learn: a program, and the test that they are given.
+// A lesson is the task of all methods: a program, and the test that they are given.
 type lesson struct {
 	space *assay.Space
 	test  testSet
@@ -202,8 +202,8 @@ func (l lesson) everything(pool []assay.Config, run runner) (float64, error) {
 	return l.test.mape(m), nil
 }
 
-// dataCells summarizes by data set and share. Duels of one set stand together. Where a
-// method has no model yet, the pair is left out; a share at which all are is no row.
+// dataCells summarizes by data set and share. Duels of one set stand together. A pair in which a method
+// has no model yet is left out; a share without pairs has no row.
 func dataCells(duels []duel) []DataCell {
 	var cells []DataCell
 	for len(duels) > 0 {

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/costmodel"
 	"github.com/assay-run/assay/internal/bench"
+	"github.com/assay-run/assay/internal/costmodel"
 	"github.com/assay-run/assay/search"
 )
 

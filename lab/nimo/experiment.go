@@ -8,14 +8,13 @@ import (
 	"slices"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/costmodel"
 	"github.com/assay-run/assay/internal/bench"
-	"github.com/assay-run/assay/stats"
+	"github.com/assay-run/assay/internal/costmodel"
+	"github.com/assay-run/assay/internal/stats"
 	"github.com/assay-run/assay/study"
 )
 
-// Options say how often something is repeated, and by how many at once. The results do
-// not depend on the pool.
+// Options set the repetitions and the pool. The results do not depend on the pool.
 type Options struct {
 	Seeds int    // repetitions, at least 1
 	Seed  uint64 // of the first
@@ -44,8 +43,8 @@ type Cell struct {
 	Experiment string `json:"experiment"`
 	Program    string `json:"program"`
 	Method     string `json:"method"`
-	// Errors are the MAPE on the external test set after the runs of so many
-	// minutes, at Minutes; null before there is a model.
+	// Errors are the MAPE on the external test set after the runs of a number of minutes, at Minutes; null
+	// before there is a model.
 	Minutes []float64  `json:"minutes"`
 	Errors  []*float64 `json:"errors"`
 	// To10 is when the error first falls to 10 %; null if it does not in half of
@@ -197,10 +196,9 @@ func atOnce(space *assay.Space, run runner, test testSet) ([]point, error) {
 	return []point{{minutes, minutes, len(runs), test.mape(model)}}, nil
 }
 
-// externalTestSet draws 30 assignments at random, or a third of them, that are
-// never run. Unless random, corners and what differs from one in one attribute are not
-// among them, so that every design can be run; with it, designs have what is nearest to those
-// that are held out.
+// externalTestSet draws 30 assignments at random, or a third of them, that are never run. Unless random,
+// it draws no corner and no assignment that differs from one in one attribute, so that every design can
+// be run; with random, designs have the assignments nearest to the held-out ones.
 func externalTestSet(space *assay.Space, rng *rand.Rand, random bool) []assay.Config {
 	var test []assay.Config
 	n := space.Size().N

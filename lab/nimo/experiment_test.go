@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/costmodel"
 	"github.com/assay-run/assay/internal/bench"
+	"github.com/assay-run/assay/internal/costmodel"
 	"github.com/assay-run/assay/study"
 )
 

@@ -14,9 +14,9 @@ import (
 	"strconv"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/costmodel"
+	"github.com/assay-run/assay/internal/costmodel"
 	"github.com/assay-run/assay/internal/report"
-	"github.com/assay-run/assay/stats"
+	"github.com/assay-run/assay/internal/stats"
 )
 
 // This file predicts recorded run times on a real machine from those on another one and the
@@ -200,7 +200,7 @@ func readSites(dir string) ([]*site, error) {
 		disk, errDisk := strconv.ParseFloat(cell("io_score"), 64)
 		input := cell("task_input_B")
 		if _, ok := assay.Number(input); err != nil || errCPU != nil || errDisk != nil || !ok || !(x > 0) {
-			return nil // a run without a time, or one that says nothing of where or of what
+			return nil // a run without a time, a place or a program
 		}
 		name, task := cell("machine"), cell("workflow")+" "+cell("task")
 		s := by[name]

@@ -8,11 +8,10 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// A program is a simulated program on a simulated workbench, with the shape of
-// one of the four of Shivam, Babu and Chase 2006, §4.1. It reads and writes units
-// of data over a network; while it computes on one unit, the next ones of a
-// sequential part are fetched, so that a stall is what of the latency is not
-// hidden: an interaction of processor speed and latency. Little memory makes it read
+// A program is a simulated program on a simulated workbench, with the shape of one of the four of
+// Shivam, Babu and Chase 2006, §4.1. It reads and writes units of data over a network; while it computes
+// on one unit, the next ones of a sequential part are fetched, so that a stall is the part of the
+// latency that is not hidden: an interaction of processor speed and latency. Little memory makes it read
 // data again, fetch less of it ahead, and compute longer.
 type program struct {
 	name       string
@@ -29,8 +28,8 @@ type program struct {
 	slower     float64 // longer computing with no memory
 }
 
-// programs are sized after Table 2: all 150 assignments of BLAST take 130 h in the
-// paper, those of fMRI 112 h, and the 30 of NAMD and CardioWave 16 h each.
+// programs are sized after Table 2: all 150 assignments of BLAST take 130 h in the paper, the
+// assignments of fMRI 112 h, and the 30 of NAMD and CardioWave 16 h each.
 func programs() []program {
 	return []program{
 		{

@@ -10,11 +10,11 @@ import (
 	"strings"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/table"
+	"github.com/assay-run/assay/internal/table"
 )
 
-// A source says how a recorded table is read: which columns are attributes, and which
-// tell one program from another.
+// A source describes how a recorded table is read: which columns are attributes, and which columns
+// distinguish programs.
 type source struct {
 	set, file  string // set is the folder of the file
 	attributes []string
@@ -23,8 +23,8 @@ type source struct {
 	status     string   // column that is "ok" for a run that ended well, or ""
 }
 
-// sources are the recorded tables of the evaluation. The attributes are what a user
-// would know before a run: size of the cluster, of its nodes and of the data.
+// sources are the recorded tables of the evaluation. The attributes are known to a user before a run:
+// size of the cluster, of its nodes and of the data.
 var sources = []source{
 	{
 		set: "c3o", file: "sort.csv", time: "gross_runtime_s",
@@ -59,7 +59,7 @@ var sources = []source{
 // is no test set.
 const fewest = 40
 
-// A Table is one program of a recorded table: its assignments and what is known of each.
+// A Table is one program of a recorded table: its assignments and their records.
 type Table struct {
 	Set  string // of which it is a part
 	Name string
@@ -69,9 +69,9 @@ type Table struct {
 	times   map[string][]float64 // s, by Key; +Inf for a run that failed
 }
 
-// Open reads the programs of the recorded tables in dir that are named in sets, those
-// with at least 40 assignments. A set that there is not, and a file that cannot be
-// read, lacks a column or has a flaw, are errors; those of a file are a *table.Error.
+// Open reads the programs with at least 40 assignments of the recorded tables in dir that are named in
+// sets. A set that does not exist, and a file that cannot be read, lacks a column or has a flaw, are
+// errors; an error in a file is a *table.Error.
 func Open(dir string, sets []string) ([]Table, error) {
 	for _, name := range sets {
 		if !slices.ContainsFunc(sources, func(src source) bool { return src.set == name }) {
@@ -92,9 +92,9 @@ func Open(dir string, sets []string) ([]Table, error) {
 	return all, nil
 }
 
-// open reads the programs of a source, in the order of their names. A row is left out
-// if one of its attributes is not a number, or if its time is 0, or empty where no
-// column says that the run has failed.
+// open reads the programs of a source, in the order of their names. A row is left out if one of its
+// attributes is not a number, or if its time is 0, or empty without a column that marks the run as
+// failed.
 func (src source) open(dir string) ([]Table, error) {
 	spec := table.Spec{
 		File:       filepath.Join(dir, src.set, src.file),
@@ -135,7 +135,7 @@ type record struct {
 	times   []float64 // s; +Inf for a run that failed
 }
 
-// record returns a configuration of the file; ok is false if it says nothing.
+// record returns a configuration of the file; ok is false if it has no record.
 func (src source) record(t *table.Table, c assay.Config) (r record, ok bool) {
 	var name []string
 	for i, p := range t.Params {

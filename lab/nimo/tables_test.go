@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/table"
+	"github.com/assay-run/assay/internal/table"
 )
 
 const scoutHeader = "workload,framework,datasize,nodes,cores_per_node,memory_per_node_GB,status,elapsed_s\n"

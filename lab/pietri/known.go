@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/assay-run/assay/internal/workflow/trace"
 	"github.com/assay-run/assay/workflow"
-	"github.com/assay-run/assay/workflow/trace"
 )
 
 // draws is how often FromKnown draws the configurations of a group. One configuration is not drawn:
@@ -86,16 +86,16 @@ func groups(runs []trace.Recorded) [][][]*trace.Recorded {
 	return out
 }
 
-// Repeats is how far repetitions of one configuration are from each other: the error of an execution that is
-// predicted by the geometric mean of the makespans of its repetitions. Nothing that knows the configuration, and not
-// what happened in an execution, does much better.
+// Repeats is how far repetitions of one configuration are from each other: the error of an execution
+// that is predicted by the geometric mean of the makespans of its repetitions. No predictor that knows
+// the configuration, but not the events of an execution, does much better.
 type Repeats struct {
 	Executions int     `json:"executions"`
 	Median     float64 `json:"median_error"`
 	Within20   float64 `json:"within_20"`
 }
 
-// repeats returns what repetitions tell of each other; nil if there are none.
+// repeats returns the error of repetitions that predict each other; nil without repetitions.
 func repeats(runs []trace.Recorded) *Repeats {
 	var errs []float64
 	within := 0

@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/assay-run/assay/internal/workflow/trace"
 	"github.com/assay-run/assay/workflow"
-	"github.com/assay-run/assay/workflow/trace"
 )
 
 // family is four configurations of a at s, one of which was repeated, one of b, and one on a grid.

@@ -3,11 +3,11 @@
 package pietri
 
 import (
+	"github.com/assay-run/assay/internal/workflow/trace"
 	"github.com/assay-run/assay/workflow"
-	"github.com/assay-run/assay/workflow/trace"
 )
 
-// A HoldOut says what a prediction may not have seen.
+// A HoldOut selects the executions that a prediction may not have seen.
 type HoldOut uint8
 
 const (
@@ -23,16 +23,14 @@ type Outcome struct {
 	Error    float64          // Eq. 6
 	Paper    workflow.Seconds // Algorithm 1 top down, all listed cores as slots, 25 s a level
 	PaperErr float64
-	From     string // what it was calibrated from: "app and site", "app or site", "default"
+	From     string // the executions of its calibration: "app and site", "app or site", "default"
 	Trained  int    // executions
 }
 
-// LeaveOneOut predicts each execution from the others: from those of its App and
-// Site; if there are none, from those of its App elsewhere and of other
-// applications at its Site, each set with the weight of one execution, beside
-// a tenth of one for all the rest; and if there are none of these either, by
-// Algorithm 1 with the delay that the paper found. It panics if an execution has
-// no makespan.
+// LeaveOneOut predicts each execution from the others: from the executions of its App and Site; without
+// any, from the executions of its App elsewhere and of other applications at its Site, each set with the
+// weight of one execution, beside a tenth of one for all the rest; and without any of these either, by
+// Algorithm 1 with the delay that the paper found. It panics if an execution has no makespan.
 func LeaveOneOut(runs []trace.Recorded, hold HoldOut) ([]Outcome, error) {
 	out := make([]Outcome, len(runs))
 	for i := range runs {
@@ -57,7 +55,7 @@ func LeaveOneOut(runs []trace.Recorded, hold HoldOut) ([]Outcome, error) {
 	return out, nil
 }
 
-// outcome returns what is known of an execution before it is predicted from others.
+// outcome returns the known values of an execution before it is predicted from others.
 func outcome(r *trace.Recorded) Outcome {
 	if !(r.Workflow.Makespan > 0) {
 		panic("pietri: execution without makespan")

@@ -3,8 +3,8 @@ package pietri
 import (
 	"testing"
 
+	"github.com/assay-run/assay/internal/planning"
 	"github.com/assay-run/assay/internal/testbed"
-	"github.com/assay-run/assay/internal/traces"
 	"github.com/assay-run/assay/workflow"
 )
 
@@ -12,7 +12,7 @@ import (
 // one execution in ninety to spare.
 func TestLeaveOneOut(t *testing.T) {
 	testbed.System(t)
-	runs, skipped, err := traces.Recorded(traces.Disk, []string{testbed.Data(t, "workflows")})
+	runs, skipped, err := planning.Recorded(planning.Disk, []string{testbed.Data(t, "workflows")})
 	if err != nil || skipped > 0 {
 		t.Fatalf("%v, %d executions without a makespan", err, skipped)
 	}

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/assay-run/assay/internal/workflow/trace"
 	"github.com/assay-run/assay/workflow"
-	"github.com/assay-run/assay/workflow/trace"
 )
 
 // Report is the result of one protocol.
@@ -65,8 +65,8 @@ func Evaluate(runs []trace.Recorded, hold HoldOut) (*Report, error) {
 	return r, nil
 }
 
-// EvaluateKnown predicts executions from so many configurations of their application and site alone, as
-// [FromKnown] does, and sums up how far off that is.
+// EvaluateKnown predicts executions from a number of configurations of their application and site alone,
+// like [FromKnown], and sums up the errors.
 func EvaluateKnown(runs []trace.Recorded, known int) (*Report, error) {
 	out, err := FromKnown(runs, known)
 	if err != nil {

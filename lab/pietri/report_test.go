@@ -5,8 +5,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/assay-run/assay/internal/workflow/trace"
 	"github.com/assay-run/assay/workflow"
-	"github.com/assay-run/assay/workflow/trace"
 )
 
 // recorded returns an execution of n tasks side by side, of 100 s each, on a machine

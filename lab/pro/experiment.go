@@ -9,12 +9,12 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/bench"
+	"github.com/assay-run/assay/internal/stats"
+	"github.com/assay-run/assay/internal/table"
 	"github.com/assay-run/assay/search"
-	"github.com/assay-run/assay/stats"
-	"github.com/assay-run/assay/table"
 )
 
-// Options say what to simulate. All are required unless stated.
+// Options select the simulations. All are required unless stated.
 type Options struct {
 	Experiments []string // "simplex" (Fig. 9), "repeat" (Fig. 10)
 	Simulations int      // programs for each cell; a cell without noise needs 100 at most
@@ -58,7 +58,7 @@ type Cell struct {
 	table  *tableNoise // nil for other noise
 }
 
-// An Experiment is what Options ask of one table.
+// An Experiment holds the simulations of Options for one table.
 type Experiment struct {
 	options Options
 	land    *landscape
@@ -178,7 +178,7 @@ func (o *Options) noises(land *landscape, runs map[string][]float64) ([]Cell, er
 // Run simulates every cell and returns them in the order of the options. progress, if
 // it is not nil, is called after each cell. The result does not depend on the workers.
 func (e *Experiment) Run(ctx context.Context, workers int, progress func(done, total int)) ([]Cell, error) {
-	// Every worker keeps its landscape: what it has estimated serves all cells.
+	// Every worker keeps its landscape: its estimates serve all cells.
 	lands := make([]*landscape, max(1, workers))
 	for w := range lands {
 		lands[w] = e.land.clone()

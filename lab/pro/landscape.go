@@ -9,18 +9,18 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/bench"
-	"github.com/assay-run/assay/stats"
-	"github.com/assay-run/assay/table"
+	"github.com/assay-run/assay/internal/stats"
+	"github.com/assay-run/assay/internal/table"
 )
 
-// A landscape is a recorded table as a function on the whole grid of its
-// parameters, the stand-in for the paper's data base of GS2 runs (§6). It remembers
-// what it has estimated, so it belongs to one goroutine; see clone.
+// A landscape is a recorded table as a function on the whole grid of its parameters, the stand-in for
+// the paper's data base of GS2 runs (§6). It remembers its estimates, so it belongs to one goroutine;
+// see clone.
 type landscape struct {
 	space    *assay.Space
 	recorded []vertexValue           // in the order of the table
 	value    map[string]float64      // by Key; grows as missing points are estimated
-	near     map[string]assay.Config // what nearest has found, by Key
+	near     map[string]assay.Config // results of nearest, by Key
 	best     float64                 // least recorded value
 }
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/table"
+	"github.com/assay-run/assay/internal/table"
 )
 
 // seconds is the goal of the tests' tables.

@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/stats"
-	"github.com/assay-run/assay/table"
+	"github.com/assay-run/assay/internal/stats"
+	"github.com/assay-run/assay/internal/table"
 )
 
 // A noiseSource makes the run time of a processor from the noise-free one.
@@ -105,9 +105,9 @@ func scaleExcess(x []float64, k float64) []float64 {
 	return y
 }
 
-// runsOf returns the recorded objective values of each configuration of a table, by
-// Key, in their order. Failed runs and those without a value are left out. A table of
-// which no configuration has two runs is an error: it says nothing about noise.
+// runsOf returns the recorded objective values of each configuration of a table, by Key, in their order.
+// Failed runs and runs without a value are left out. A table without a configuration of two runs is an
+// error: it has no information about noise.
 func runsOf(t *table.Table, goal assay.Goal) (map[string][]float64, error) {
 	all := map[string][]float64{}
 	most := 0
@@ -127,11 +127,10 @@ func runsOf(t *table.Table, goal assay.Goal) (map[string][]float64, error) {
 	return all, nil
 }
 
-// tableNoise is the recorded noise of each configuration: f times the multiples
-// of the configuration's fastest run. Every processor walks through the runs of a
-// configuration from a place of its own; a configuration that was not recorded
-// has the noise of the nearest one that was. What newTableNoise returns is shared by
-// all programs; begin makes the noise of one.
+// tableNoise is the recorded noise of each configuration: f times the multiples of the configuration's
+// fastest run. Every processor walks through the runs of a configuration from a place of its own; a
+// configuration that was not recorded has the noise of the nearest recorded one. The result of
+// newTableNoise is shared by all programs; begin makes the noise of one.
 type tableNoise struct {
 	multiples map[string][]float64 // by Key
 	mean      float64              // of all multiples

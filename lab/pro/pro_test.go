@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/stats"
 	"github.com/assay-run/assay/search"
-	"github.com/assay-run/assay/stats"
 )
 
 // bowlLandscape is a bowl over two integers 0..20 with its minimum 1 at (16, 4);

@@ -11,8 +11,8 @@ import (
 
 // A program is one simulated parallel program that tunes itself for some time steps.
 //
-// It is the one place outside of package study and package online that asks and tells
-// a searcher, because what the paper measures is no study. The unit of time is the
+// It is the one place outside of package study and package online that calls
+// a searcher, because the paper's measurement is no study. The unit of time is the
 // step of all processors, not the run of one configuration:
 //
 //   - all processors wait for the slowest at the end of a step, so a batch that is
@@ -20,8 +20,8 @@ import (
 //     point of the one before has ended;
 //   - K runs of a point are K successive steps of all its processors (§5.2), whose
 //     maxima all count;
-//   - a processor without a point runs the best one so far, and its noise may be what
-//     the others wait for;
+//   - a processor without a point runs the best one so far, and its noise may be
+//     the reason why the others wait;
 //   - after the end of the search the program goes on with the best point.
 //
 // A study has no barrier between its trials, gives the place of a run that has ended
@@ -76,7 +76,7 @@ func (g program) times() []float64 {
 					least, best = y[i], p.Config
 				}
 				if err := pro.Tell(assay.Trial{Proposal: p, State: assay.Done, Value: y[i]}); err != nil {
-					panic(err) // a searcher that was asked is told
+					panic(err) // a searcher must accept the results of its proposals
 				}
 			}
 		}

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/stats"
 	"github.com/assay-run/assay/search"
-	"github.com/assay-run/assay/stats"
 )
 
 // scripted noise adds extra(step, processor), and keeps what ran where.

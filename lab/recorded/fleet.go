@@ -13,13 +13,13 @@ import (
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/bench"
 	"github.com/assay-run/assay/internal/report"
-	"github.com/assay-run/assay/stats"
+	"github.com/assay-run/assay/internal/stats"
+	"github.com/assay-run/assay/internal/table"
 	"github.com/assay-run/assay/study"
-	"github.com/assay-run/assay/table"
 )
 
-// A Fleet is machines on which the same configurations were recorded, by class. The first one of the
-// first class is what answers are judged on.
+// A Fleet is a set of machines on which the same configurations were recorded, by class. Answers are
+// judged on the first machine of the first class.
 type Fleet struct {
 	Name    string
 	Classes [][]Machine
@@ -29,7 +29,7 @@ type Fleet struct {
 type Machine struct {
 	Name   string
 	Table  *table.Table
-	Slower float64 // what it takes is that many times what was recorded; 0 means 1
+	Slower float64 // its times are this multiple of the recorded ones; 0 means 1
 }
 
 // An Arm is one way to use a fleet.
@@ -41,7 +41,7 @@ type Arm struct {
 	anywhere      bool // the five best are run again on the first class
 }
 
-// Arms returns the ways to use a fleet. Without a name "raw" shows what the worker as a factor is worth.
+// Arms returns the ways to use a fleet. The arm "raw" shows the value of the worker as a factor.
 func Arms() []Arm {
 	return []Arm{
 		{Name: "target", Summary: "all runs on the target machine", alone: true},
@@ -52,7 +52,7 @@ func Arms() []Arm {
 	}
 }
 
-// FleetOptions say what to compare. All are required unless stated.
+// FleetOptions select the comparison. All are required unless stated.
 type FleetOptions struct {
 	Fleets   []Fleet
 	Space    *assay.Space
@@ -66,7 +66,7 @@ type FleetOptions struct {
 	Progress func(done, total int)
 }
 
-// A FleetReport is what `assay-lab fleet --json` prints.
+// A FleetReport is the output of `assay-lab fleet --json`.
 type FleetReport struct {
 	Target string     `json:"target"`
 	Trials int        `json:"trials"`
@@ -83,7 +83,7 @@ type FleetRow struct {
 	Arm    string     `json:"arm"`
 	RE     float64    `json:"re"`
 	CI95   [2]float64 `json:"re_ci95"`
-	// Behind is by how much more the error is than that of the arm "target" with the same method and seeds.
+	// Behind is the excess of the error over the error of the arm "target" with the same method and seeds.
 	Behind     float64    `json:"behind"`
 	BehindCI95 [2]float64 `json:"behind_ci95"`
 	Runs       float64    `json:"runs_mean"`
@@ -142,8 +142,8 @@ func RunFleet(ctx context.Context, o FleetOptions) (FleetReport, error) {
 	return r, nil
 }
 
-// one plays one study and returns the logarithm of what it recommends, relative to the best there is, and
-// how many runs were made.
+// one plays one study and returns the logarithm of the value it recommends, relative to the best
+// possible, and the number of runs.
 func (o *FleetOptions) one(ctx context.Context, f *Fleet, m *bench.Method, arm Arm, seed uint64) (float64, int, error) {
 	clock := &table.SimClock{}
 	target := &f.Classes[0][0]

@@ -8,11 +8,11 @@ import (
 	"testing"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/block"
 	"github.com/assay-run/assay/internal/bench"
 	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/internal/table"
+	"github.com/assay-run/assay/internal/workereffect"
 	"github.com/assay-run/assay/search"
-	"github.com/assay-run/assay/table"
 )
 
 // machineTable is a recorded machine: three runs of each of 120 configurations, all times a multiple.
@@ -90,6 +90,6 @@ var drawnAnew = bench.Method{
 	Name: "random",
 	New: func(p *bench.Problem, seed uint64) (assay.Searcher, assay.Stopper, error) {
 		s := search.NewRandom(p.Space, seed)
-		return search.Blocks(s, block.New(p.Space, "")), nil, nil
+		return search.CorrectWorkers(s, workereffect.New(p.Space, "")), nil, nil
 	},
 }

@@ -9,19 +9,19 @@ import (
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/bench"
 	"github.com/assay-run/assay/internal/report"
-	"github.com/assay-run/assay/stats"
+	"github.com/assay-run/assay/internal/stats"
 	"github.com/assay-run/assay/study"
 )
 
-// GainOptions say which studies are replayed to see whether a rule that ends them is right. All are
-// required unless stated.
+// GainOptions select the studies that are replayed to judge a rule that ends them. All are required
+// unless stated.
 type GainOptions struct {
 	Problems []bench.Problem
 	Method   bench.Method
-	// Ender makes the rule for a problem.
-	Ender func(p *bench.Problem, seed uint64) assay.Ender
-	// Trials is how long each study goes on; the rule may end it in the first half, so that what as much
-	// again brings is known.
+	// StudyStopper makes the rule for a problem.
+	StudyStopper func(p *bench.Problem, seed uint64) assay.StudyStopper
+	// Trials is the length of each study; the rule may end it in the first half, so that the result of as
+	// many trials again is known.
 	Trials   int
 	Seeds    int
 	First    uint64 // the first seed
@@ -29,7 +29,7 @@ type GainOptions struct {
 	Progress func(done, total int)
 }
 
-// A GainReport is what [Gains] found, in the shape of `assay-lab gain --json`.
+// A GainReport is the result of [Gains], in the shape of `assay-lab gain --json`.
 type GainReport struct {
 	Method string    `json:"method"`
 	Least  float64   `json:"gain"` // that was asked for
@@ -38,20 +38,20 @@ type GainReport struct {
 	Rows   []GainRow `json:"rows"` // one for each study, and the last, without a name, of all
 }
 
-// A GainRow is what the rule came to on one study.
+// A GainRow is the result of the rule on one study.
 type GainRow struct {
 	Study   string `json:"study,omitempty"`
 	Replays int    `json:"replays"`
 	Ended   int    `json:"ended"` // by the rule
-	// Right is how many of those that were ended would have gained less than was asked for by as many runs
-	// again, and Share is that of them, with an exact interval.
+	// Right is the number of ended studies that would have gained less than was asked for by as many runs
+	// again, and Share is their share, with an exact interval.
 	Right  int        `json:"right"`
 	Share  float64    `json:"right_share"`
 	CI95   [2]float64 `json:"right_ci95"`
 	At     float64    `json:"trials_median"` // at which they were ended
-	Gained float64    `json:"gained_mean"`   // by as many runs again, of those that were ended
+	Gained float64    `json:"gained_mean"`   // by doubling the runs, in the ended studies
 	Error  float64    `json:"re_median"`     // of the best found when they were ended
-	Later  float64    `json:"re_later"`      // likewise after as many runs again
+	Later  float64    `json:"re_later"`      // likewise after doubling the runs
 }
 
 // Gains replays studies beyond where a rule would end them. A study that has nothing more to try ends there,
@@ -73,7 +73,7 @@ func Gains(ctx context.Context, o GainOptions) (GainReport, error) {
 	if err != nil {
 		return GainReport{}, err
 	}
-	least := o.Ender(&o.Problems[0], o.First).Least()
+	least := o.StudyStopper(&o.Problems[0], o.First).Least()
 	r := GainReport{Method: o.Method.Name, Least: least, Trials: o.Trials, Seeds: o.Seeds}
 	for pi := range o.Problems {
 		r.Rows = append(r.Rows, gainRow(o.Problems[pi].Name, outs[pi*o.Seeds:(pi+1)*o.Seeds], least))
@@ -96,7 +96,7 @@ func (o *GainOptions) one(ctx context.Context, p *bench.Problem, seed uint64) (o
 	if err != nil {
 		return out, err
 	}
-	rule := o.Ender(p, seed)
+	rule := o.StudyStopper(p, seed)
 	for n := 1; n <= min(o.Trials/2, len(res.Trials)); n++ {
 		if _, over := rule.Enough(res.Trials[:n:n], math.Inf(1)); !over {
 			continue
@@ -105,7 +105,7 @@ func (o *GainOptions) one(ctx context.Context, p *bench.Problem, seed uint64) (o
 		now, found := assay.Best(res.Trials[:n])
 		then, _ := assay.Best(res.Trials[:min(2*n, len(res.Trials))])
 		if !found {
-			return out, fmt.Errorf("ended after %d trials, none of which came to its end", n)
+			return out, fmt.Errorf("ended after %d trials, none of which finished", n)
 		}
 		out.gain = (now.Value - then.Value) / math.Abs(now.Value)
 		out.error, out.later = errorOf(p, now), errorOf(p, then)

@@ -10,16 +10,16 @@ import (
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/bench"
 	"github.com/assay-run/assay/internal/report"
-	"github.com/assay-run/assay/stats"
+	"github.com/assay-run/assay/internal/stats"
 	"github.com/assay-run/assay/study"
 )
 
-// LevelOptions say which studies with levels are compared with the same ones at the full level alone. All are required
-// unless stated.
+// LevelOptions select the studies with levels that are compared with the same studies at the full level
+// alone. All are required unless stated.
 type LevelOptions struct {
 	Problems []bench.Problem
 	Method   bench.Method
-	Within   float64 // what share above the optimum is good enough
+	Within   float64 // the share above the optimum that is good enough
 	Times    float64 // the budget of time, in median run times at the full level
 	Seeds    int
 	First    uint64 // optional: the first seed
@@ -27,7 +27,7 @@ type LevelOptions struct {
 	Progress func(done, total int)
 }
 
-// A LevelReport is what [Levels] found, in the shape of `assay-lab level --json`.
+// A LevelReport is the result of [Levels], in the shape of `assay-lab level --json`.
 type LevelReport struct {
 	Method string     `json:"method"`
 	Within float64    `json:"within"`
@@ -57,7 +57,7 @@ type LevelSearch struct {
 	Time    float64 `json:"time_median_s"` // until then, or the whole budget
 	Error   float64 `json:"re_mean"`       // of the best at the end of the budget
 	Runs    float64 `json:"runs_mean"`
-	Answers float64 `json:"full_runs_mean"` // those that came to their ends at the full level
+	Answers float64 `json:"full_runs_mean"` // runs that ended at the full level
 }
 
 // Levels runs each study with its levels and without, with the same time.
@@ -119,7 +119,7 @@ func atFull(p *bench.Problem) (*bench.Problem, error) {
 	return &q, err
 }
 
-// A levelOutcome is what one search came to.
+// A levelOutcome is the result of one search.
 type levelOutcome struct {
 	time          time.Duration // until a configuration was good enough, or the budget
 	reached       bool

@@ -12,16 +12,17 @@ import (
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/bench"
 	"github.com/assay-run/assay/internal/report"
-	"github.com/assay-run/assay/stats"
+	"github.com/assay-run/assay/internal/stats"
 	"github.com/assay-run/assay/study"
 )
 
-// ParallelOptions say which studies are searched one run at a time and several at once. All are required unless stated.
+// ParallelOptions select the studies that are searched one run at a time and several at once. All are
+// required unless stated.
 type ParallelOptions struct {
 	Problems []bench.Problem
 	Method   bench.Method
 	Runs     int     // at once, from 2
-	Within   float64 // what share above the optimum is good enough
+	Within   float64 // the share above the optimum that is good enough
 	Trials   int     // the budget
 	Seeds    int
 	First    uint64 // optional: the first seed
@@ -29,7 +30,7 @@ type ParallelOptions struct {
 	Progress func(done, total int)
 }
 
-// A ParallelReport is what [Parallel] found, in the shape of `assay-lab parallel --json`.
+// A ParallelReport is the result of [Parallel], in the shape of `assay-lab parallel --json`.
 type ParallelReport struct {
 	Method   string        `json:"method"`
 	Parallel int           `json:"parallel"`
@@ -37,8 +38,8 @@ type ParallelReport struct {
 	Trials   int           `json:"trials"`
 	Seeds    int           `json:"seeds"`
 	Rows     []ParallelRow `json:"rows"`
-	// Runs and Time are the geometric means over the studies of those of the rows, each study weighing the same, and the
-	// intervals are over the seeds.
+	// Runs and Time are the geometric means over the studies of the rows' ratios, each study weighing the
+	// same, and the intervals are over the seeds.
 	Runs     float64    `json:"runs_ratio"`
 	RunsCI95 [2]float64 `json:"runs_ci95"`
 	Time     float64    `json:"time_ratio"`
@@ -112,7 +113,7 @@ func Parallel(ctx context.Context, o ParallelOptions) (ParallelReport, error) {
 	return r, nil
 }
 
-// A parallelOutcome is what one search came to.
+// A parallelOutcome is the result of one search.
 type parallelOutcome struct {
 	runs        int           // in the order in which they were asked for, up to one that is good enough, or the budget
 	time        time.Duration // until one was, or of the whole search

@@ -10,8 +10,8 @@ import (
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/bench"
 	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/internal/table"
 	"github.com/assay-run/assay/search"
-	"github.com/assay-run/assay/table"
 )
 
 // A course is a simulated study of one parameter x = 0, 1, ...: the cost of each configuration, and how many seconds

@@ -1,9 +1,10 @@
 // Package recorded judges rules of assay itself on recorded tables, in simulated time:
 //
+//	budget.go    what is found in a short time
 //	fleet.go     machines that differ, as the workers of one study
 //	gain.go      whether the rule that ends studies is right
-//	level.go     what cheap levels are worth
-//	parallel.go  what runs at once cost
+//	level.go     the value of cheap levels
+//	parallel.go  the cost of runs at once
 package recorded
 
 import (
@@ -14,12 +15,12 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/bench"
-	"github.com/assay-run/assay/stats"
+	"github.com/assay-run/assay/internal/stats"
 	"github.com/assay-run/assay/study"
 )
 
-// play runs a study of a problem's table by a method within a budget, with so many runs at once, and returns what it
-// came to and when it began, in simulated time.
+// play runs a study of a problem's table by a method within a budget, with a number of runs at once, and
+// returns its result and its start, in simulated time.
 func play(
 	ctx context.Context, p *bench.Problem, m bench.Method, seed uint64, b study.Budget, parallel int,
 ) (res study.Result, began time.Time, err error) {

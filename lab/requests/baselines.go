@@ -4,11 +4,12 @@ import (
 	"math"
 	"slices"
 
-	"github.com/assay-run/assay/stats"
-	"github.com/assay-run/assay/workflow/request"
+	"github.com/assay-run/assay/internal/stats"
+	"github.com/assay-run/assay/internal/workflow/request"
 )
 
-// This file has what papers ask for. All double what was too little. None of them asks for time.
+// This file has the requests of papers. All double requests that were too small. None of them asks for
+// time.
 
 // memories returns the uses of each kind that have a peak.
 func memories(seen []request.Use) map[string][]request.Use {
@@ -55,7 +56,7 @@ func wittPercentile(p float64) request.Sizer {
 }
 
 // wittRegression is their linear regression on the input size, lifted by the standard deviation of its
-// relative errors. What is predicted to be nothing gets the largest peak that was seen.
+// relative errors. If it predicts nothing, the request is the largest peak that was seen.
 func wittRegression(uses []request.Use) func(*request.Use) float64 {
 	x, y := columns(uses)
 	a, b := leastSquares(x, y, 1)
@@ -75,14 +76,14 @@ func wittRegression(uses []request.Use) func(*request.Use) float64 {
 	}
 }
 
-// ponderLeast is the least that Ponder adds to what it expects, 128 MiB.
+// ponderLeast is the least that Ponder adds to its expectation, 128 MiB.
 const ponderLeast = 128 << 20
 
 // ponder is the rule of Lehmann et al., Ponder: online prediction of task memory requirements for
 // scientific workflows (2024). With fewer than five tasks it asks for the largest peak and 128 MiB if
 // one of them had a larger input, and leaves the request as it is otherwise. With a correlation of input
-// size and peak above 0.3 it asks for a line, whose errors above the peak count a tenth of those below,
-// within what was seen, and two standard deviations of its errors, near inputs weighing more;
+// size and peak above 0.3 it asks for a line, whose errors above the peak count a tenth of the errors
+// below, within the seen range, and two standard deviations of its errors, near inputs weighing more;
 // otherwise for the largest peak; and for 128 MiB more at least.
 func ponder(uses []request.Use) func(*request.Use) float64 {
 	x, y := columns(uses)

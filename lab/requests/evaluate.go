@@ -1,5 +1,5 @@
-// Package requests judges what is asked for the tasks of workflows, by leaving recorded executions
-// out: our own rules beside those of papers.
+// Package requests judges requests for the tasks of workflows, by leaving recorded executions out: our
+// own rules beside the rules of papers.
 package requests
 
 import (
@@ -7,8 +7,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/assay-run/assay/workflow/request"
-	"github.com/assay-run/assay/workflow/trace"
+	"github.com/assay-run/assay/internal/workflow/request"
+	"github.com/assay-run/assay/internal/workflow/trace"
 )
 
 // A Method is a way to size tasks.
@@ -18,7 +18,7 @@ type Method struct {
 	request.Sizer
 }
 
-// Methods returns what is compared, for a share of tasks that may fail.
+// Methods returns the methods to compare, for a share of tasks that may fail.
 func Methods(failures float64) []Method {
 	o := request.Options{Failures: failures}
 	flat := o
@@ -45,12 +45,12 @@ func memoryAlone(s request.Sizer) request.Sizer {
 	}
 }
 
-// An Outcome is what a method comes to on the executions of an application.
+// An Outcome is the result of a method on the executions of an application.
 type Outcome struct {
 	Method string `json:"method"`
 	request.Tally
 	Share float64 `json:"failed_share"`
-	// Relative is what is wasted, relative to what is wasted now.
+	// Relative is the waste, relative to the waste now.
 	Relative float64 `json:"wasted_of_now"`
 }
 
@@ -157,7 +157,7 @@ func (a *App) add(o App) {
 	}
 }
 
-// finish sets what follows from the counts.
+// finish sets the values that follow from the counts.
 func (a *App) finish() {
 	a.Now.Share, a.Now.Relative = a.Now.FailedShare(), 1
 	for i := range a.Outcomes {

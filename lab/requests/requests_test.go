@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/assay-run/assay/internal/workflow/request"
+	"github.com/assay-run/assay/internal/workflow/trace"
 	"github.com/assay-run/assay/workflow"
-	"github.com/assay-run/assay/workflow/request"
-	"github.com/assay-run/assay/workflow/trace"
 )
 
 // TestLeastSquares: with equal weights the line of least squares, 1 + 2x here but for one point; with

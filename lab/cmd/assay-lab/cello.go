@@ -26,11 +26,11 @@ func celloCommand(s streams) *cobra.Command {
 		Use:   "cello STUDY.yaml...",
 		Short: "the experiments of Ding et al. 2022 on predictions and overhead",
 		Long: `cello repeats figures of Cello's evaluation on the recorded tables of studies, in
-simulated time. Its errors and numbers of samples (Fig. 4 to 7, Table 3) are those of
-assay bench itself, with --limit.
+simulated time. assay bench itself, with --limit, reports its errors and numbers of samples
+(Fig. 4 to 7, Table 3).
 
-  error     mean squared error of what a stopping rule predicts that a running trial
-            ends at, at each interval, each method on the trials that it selects (Fig. 8)
+  error     mean squared error of a stopping rule's prediction of the final value of a
+            running trial, at each interval, each method on the trials that it selects (Fig. 8)
   same      the same of regressions that are fitted to the same 30 trials and asked
             about the same 40 runs, when 1/10, ..., 9/10 of each has passed
   overhead  real time of a method for each trial: searching, and deciding about stops

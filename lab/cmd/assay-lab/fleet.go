@@ -33,7 +33,7 @@ func fleetCommand(s streams) *cobra.Command {
 	f := &fleetFlags{}
 	cmd := &cobra.Command{
 		Use:   "fleet STUDY.yaml --environment COLUMN --fleet MACHINE,...;MACHINE,...",
-		Short: "machines that differ: what one study on several recorded machines comes to",
+		Short: "machines that differ: the result of one study on several recorded machines",
 		Long: `fleet searches a table that was recorded on several machines as if they were the
 workers of one study. Each run is made by a machine drawn at random. A fleet is
 classes apart by semicolons, each of machines apart by commas, which are values of
@@ -42,7 +42,7 @@ the column --environment; answers are judged on the first machine.
   target  all runs on the target machine
   share   only the runs that the target machine would make
   raw     all machines, values as they are: the control
-  factor  all machines, the worker as a factor of what it measures
+  factor  all machines, the worker as a factor of its measurements
   any     the same, and five of the best are run again on the target class`,
 		Example: `  assay-lab fleet bench/studies/ase17-x264-azure.yaml --environment machine \
     --fleet 'feature9,feature10' --fleet 'feature9;azure;feature1;feature8'`,
@@ -51,13 +51,13 @@ the column --environment; answers are judged on the first machine.
 	}
 	fl := cmd.Flags()
 	fl.StringArrayVar(&f.fleets, "fleet", nil, "`MACHINES`, as above; may be repeated")
-	fl.StringVar(&f.environment, "environment", "", "the `COLUMN` that tells the machines apart")
+	fl.StringVar(&f.environment, "environment", "", "the `COLUMN` that identifies the machine")
 	fl.StringArrayVar(&f.slower, "slower", nil,
 		"`MACHINE=FACTOR`: a machine takes that many times as long as was recorded, which fleets name")
 	fl.StringVar(&f.methods, "methods", "rs,auto", "methods to compare, by `name`; their stopping rules are not used")
 	fl.IntVar(&f.trials, "trials", 60, "trials of each study")
 	fl.IntVar(&f.seeds, "seeds", 20, "number of seeds, from 1")
-	fl.BoolVar(&f.race, "race", false, "each study ends with a race and five pairs of runs, as one of a command")
+	fl.BoolVar(&f.race, "race", false, "each study ends with a race and five pairs of runs, as a study of a command does")
 	jobsFlag(fl, &f.jobs, "studies at once")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
 	return cmd

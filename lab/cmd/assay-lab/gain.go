@@ -27,11 +27,11 @@ func gainCommand(s streams) *cobra.Command {
 	f := &gainFlags{}
 	cmd := &cobra.Command{
 		Use:   "gain STUDY.yaml...",
-		Short: "whether the rule that ends studies is right: what going on would have brought",
-		Long: `gain replays studies of recorded tables beyond where stop: {gain: 1%} would end
-them, and says what as many runs again brought. A study counts if the rule ends
-it in the first half of --trials. Right is the share of those that gained less
-than was asked for.`,
+		Short: "whether the rule that ends studies is right: the gain of more trials",
+		Long: `gain replays studies of recorded tables beyond the point where stop: {gain: 1%}
+would end them, and reports the gain of doubling the runs. A study counts if the
+rule ends it in the first half of --trials. Right is the share of studies that
+gained less than was asked for.`,
 		Example: `  assay-lab gain bench/studies/*.yaml --gain 1% --trials 200 --seeds 20`,
 		Args:    cobra.MinimumNArgs(1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, s, args) },
@@ -66,7 +66,7 @@ func (f *gainFlags) run(cmd *cobra.Command, s streams, files []string) error {
 	}
 	o := recorded.GainOptions{
 		Method: methods[0], Trials: f.trials, Seeds: f.seeds, First: f.first, Workers: f.jobs,
-		Ender: func(p *bench.Problem, seed uint64) assay.Ender { return setup.NewEnder(p.Space, least, seed) },
+		StudyStopper: func(p *bench.Problem, seed uint64) assay.StudyStopper { return setup.NewEnder(p.Space, least, seed) },
 	}
 	if o.Problems, err = bench.Problems(s.warn, "gain", files, nil); err != nil {
 		return err

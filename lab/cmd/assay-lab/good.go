@@ -10,7 +10,8 @@ import (
 	"github.com/assay-run/assay/setup"
 )
 
-// goodFlags are those of the commands that compare two ways of searching by when each finds a good configuration.
+// goodFlags are the flags of the commands that compare two ways of searching by when each finds a good
+// configuration.
 type goodFlags struct {
 	within string
 	method string
@@ -29,7 +30,7 @@ func (f *goodFlags) add(fl *pflag.FlagSet) {
 	jobsFlag(fl, &f.jobs, "studies at once")
 }
 
-// read returns the method, and what is good enough as a share above the best.
+// read returns the method, and the share above the best that is good enough.
 func (f *goodFlags) read() (m bench.Method, within float64, err error) {
 	number, ok := strings.CutSuffix(f.within, "%")
 	within, err = strconv.ParseFloat(number, 64)

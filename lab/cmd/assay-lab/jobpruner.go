@@ -10,14 +10,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assay-run/assay/internal/bench"
+	"github.com/assay-run/assay/internal/table"
 	"github.com/assay-run/assay/internal/term"
 	"github.com/assay-run/assay/lab/jobpruner"
 	"github.com/assay-run/assay/setup"
-	"github.com/assay-run/assay/table"
 )
 
 type jobprunerFlags struct {
-	jobpruner.Options // what the flags give as it is
+	jobpruner.Options // set by flags directly
 	environment       string
 	alpha             string
 	kb                string
@@ -43,16 +43,16 @@ found is from the optimum, and how much of the space was pruned.
   pruning aggressiveness (Table I, Fig. 5 to 8)   --alpha, with the whole knowledge base
   size of the knowledge base (Table II, Fig. 9 to 12)   --kb, with the automatic alpha
   uses of the knowledge base   --use: first (the best of the most similar study, after
-            5 trials), prior (what tune --prior does: transfer and pruning), transfer
+            5 trials), prior (as tune --prior: transfer and pruning), transfer
   the algorithm as printed   --rule published: a value goes for one bad trial, nothing
-            is exempt, nothing comes back; --surrogate says what both studies are
-            compared by, knn (the paper's), linear, cubic or spline
+            is exempt, nothing comes back; --surrogate selects the model that
+            compares both studies, knn (the paper's), linear, cubic or spline
 
   how alike they have to be   --pairs N: each environment with one other as the only
             earlier study, up to N pairs of each range of rank correlation, looked at
             after --trials runs, with the first of --methods and of --use
 
-The environments are told apart by the columns in the study's replay.where, or by
+The environments are identified by the columns in the study's replay.where, or by
 --environment. Budgets are in per cent of the configurations. Intervals are 95 %
 bootstrap intervals of the mean over repetitions of the mean over environments.`,
 		Example: `  assay-lab jobpruner bench/studies/inputs-gcc.yaml bench/studies/gpu-convolution-a100.yaml`,
@@ -61,12 +61,12 @@ bootstrap intervals of the mean over repetitions of the mean over environments.`
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.environment, "environment", "",
-		"columns that tell the environments apart (default those of replay.where)")
+		"columns that identify the environment (default: the columns of replay.where)")
 	fl.StringVar(&f.alpha, "alpha", "0,0.6,0.9,0.99,auto", "aggressiveness of the pruning; 0 for none")
 	fl.StringVar(&f.kb, "kb", "0,5,10,15,all", "sizes of the knowledge base, drawn at random")
 	fl.StringVar(&f.rule, "rule", "guarded", "how values are left out: guarded, published, or both with a comma")
 	fl.StringVar(&f.surrogate, "surrogate", "",
-		"what both studies are compared by: knn, linear, cubic, spline (default that of the rule)")
+		"model that compares both studies: knn, linear, cubic, spline (default: depends on the rule)")
 	fl.StringVar(&f.reuse, "use", "first,prior", "other uses of the knowledge base: first, prior, transfer; or none")
 	fl.StringVar(&f.budget, "budget", "2,5,10", "trials, in % of the configurations")
 	fl.StringVar(&f.methods, "methods", "pso,sa", "searchers")
@@ -151,7 +151,7 @@ func (f *jobprunerFlags) read() (err error) {
 	return err
 }
 
-// pairing returns what --pairs measures.
+// pairing returns the options of --pairs.
 func (f *jobprunerFlags) pairing() (o jobpruner.PairOptions, err error) {
 	o = jobpruner.PairOptions{
 		Method: f.Variants[0].Method, Repetitions: f.Repetitions, Pairs: f.pairs, Seed: f.Seed, Searcher: f.Searcher,
@@ -193,7 +193,7 @@ func (f *jobprunerFlags) open(file string) (*jobpruner.DataSet, error) {
 		Environment: slices.Collect(bench.Items(f.environment)),
 	}
 	if len(src.Environment)+len(src.Spec.Where) == 0 {
-		return nil, usagef("%s: which columns tell the environments apart? Give --environment COLUMN,...", file)
+		return nil, usagef("%s: which columns identify the environment? Give --environment COLUMN,...", file)
 	}
 	for _, p := range st.Params {
 		src.Params = append(src.Params, p.Param())

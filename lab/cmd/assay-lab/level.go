@@ -19,10 +19,10 @@ func levelCommand(s streams) *cobra.Command {
 	f := &levelFlags{}
 	cmd := &cobra.Command{
 		Use:   "level STUDY.yaml...",
-		Short: "what cheap levels are worth: the time to a good configuration, with them and without",
+		Short: "the value of cheap levels: the time to a good configuration, with them and without",
 		Long: `level replays studies of recorded tables that have level: {parameter, full}, each
-with its levels and at the full level alone, with the same time, and says how long
-it took until a configuration was found that is at most --within above the best of
+with its levels and at the full level alone, with the same time, and reports the
+time until a configuration was found that is at most --within above the best of
 the table. A search that finds none counts with its whole budget.`,
 		Example: `  assay-lab level x264.yaml --within 5% --budget-x 50 --seeds 20`,
 		Args:    cobra.MinimumNArgs(1),

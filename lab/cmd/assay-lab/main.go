@@ -19,7 +19,7 @@ import (
 
 func main() { os.Exit(execute(streams{os.Stdin, os.Stdout, os.Stderr}, os.Args[1:])) }
 
-// streams are what a command reads and writes: results go to out, all else to err.
+// streams are the input and the outputs of a command: results go to out, all else to err.
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
@@ -55,7 +55,8 @@ func newRoot(s streams) *cobra.Command {
 	root.SetErr(s.err)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
 	root.AddCommand(
-		celloCommand(s), fleetCommand(s), gainCommand(s), jobprunerCommand(s), levelCommand(s), nimoCommand(s),
+		budgetCommand(s), celloCommand(s), fleetCommand(s), gainCommand(s), jobprunerCommand(s), levelCommand(s),
+		nimoCommand(s),
 		parallelCommand(s), proCommand(s), requestsCommand(), workflowCommand(), figuresCommand(s),
 	)
 	return root
@@ -70,6 +71,7 @@ func figuresCommand(s streams) *cobra.Command {
   luck                  how much better the best of n runs looks than it is
   beside FILE           the table of geometric means in a page of results
   curve                 the curves of assay bench --curve --json
+  answer                the regrets of assay bench answer --json
   trials                the trials of assay study trials --json
   pruning EARLIER NOW   the values of parameters in the trials of two studies
   costs TRIALS          the predictions of assay predict --json, and the trials`,

@@ -20,10 +20,10 @@ func parallelCommand(s streams) *cobra.Command {
 	f := &parallelFlags{}
 	cmd := &cobra.Command{
 		Use:   "parallel STUDY.yaml...",
-		Short: "what runs at once cost: the runs to a good configuration, several at once and one at a time",
+		Short: "the cost of runs at once: the runs to a good configuration, several at once and one at a time",
 		Long: `parallel replays studies of recorded tables one run at a time, and with --runs at
-once, and says how many runs it took until a configuration was found that is at most
---within above the best of the table, and how long. Runs end in the order of their
+once, and reports the runs and the time until a configuration was found that is at
+most --within above the best of the table. Runs end in the order of their
 recorded times, and the next one begins as soon as one ends. A search that finds
 none counts with its whole budget.`,
 		Example: `  assay-lab parallel x264.yaml dune.yaml --runs 8 --within 5% --trials 200`,

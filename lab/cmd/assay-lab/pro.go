@@ -9,14 +9,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/assay-run/assay/internal/abtest"
 	"github.com/assay-run/assay/internal/bench"
-	"github.com/assay-run/assay/internal/noise"
 	"github.com/assay-run/assay/internal/term"
 	"github.com/assay-run/assay/lab/pro"
 )
 
 type proFlags struct {
-	pro.Options // what the flags give as it is
+	pro.Options // set by flags directly
 	experiment  string
 	rho         string
 	repeat      string
@@ -122,7 +122,7 @@ func (f *proFlags) read() (err error) {
 			if err != nil {
 				return usage(err)
 			}
-			columns, err := noise.ReadColumns(name, r)
+			columns, err := abtest.ReadColumns(name, r)
 			r.Close()
 			if err != nil {
 				return err

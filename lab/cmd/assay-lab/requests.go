@@ -5,10 +5,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/assay-run/assay/internal/traces"
+	"github.com/assay-run/assay/internal/planning"
+	"github.com/assay-run/assay/internal/workflow/request"
 	"github.com/assay-run/assay/lab/requests"
 	"github.com/assay-run/assay/workflow"
-	"github.com/assay-run/assay/workflow/request"
 )
 
 // requestsCommand returns assay-lab requests.
@@ -19,11 +19,11 @@ func requestsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "requests DIR...",
 		Short: "size the tasks of recorded executions from the others, beside the rules of papers",
-		Long: `The memory and the time of each task of an execution are asked for by rules that
+		Long: `The memory and the time of each task of an execution are requested by rules that
 were fitted to the other executions of its application, as assay plan --write
-writes them, and by the rules of Witt et al. and of Ponder. What is wasted is
-memory asked for and not used, over the time it was held, all of it for attempts
-that fail; those are held to run their whole time. With --hold config the
+writes them, and by the rules of Witt et al. and of Ponder. Waste is memory
+requested and not used, over the time it was held, all of it for attempts that
+fail; these are assumed to run their whole time. With --hold config the
 repetitions of an execution are left out with it. Executions without the peak
 memory of their tasks are passed over.`,
 		Args: cobra.MinimumNArgs(1),
@@ -39,7 +39,7 @@ memory of their tasks are passed over.`,
 			if !(failures > 0 && failures < 1) {
 				return usagef("--failures %g: not a share between 0 and 1", failures)
 			}
-			runs, err := traces.Sized(traces.Disk, args)
+			runs, err := planning.Sized(planning.Disk, args)
 			if err != nil {
 				return usage(err)
 			}
@@ -61,7 +61,7 @@ memory of their tasks are passed over.`,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "JSON on standard output")
 	cmd.Flags().StringVar(&hold, "hold", "both",
-		"what rules may not see: the `execution` itself, its config too, or both ways")
+		"left out of the fit: the `execution` itself, its config too, or both ways")
 	cmd.Flags().StringVar(&assume, "assume", "8GB", "`MEMORY` asked for now, where the executions do not record it")
 	cmd.Flags().Float64Var(&failures, "failures", failures, "`SHARE` of tasks that may fail")
 	return cmd

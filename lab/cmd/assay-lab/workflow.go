@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/assay-run/assay/internal/traces"
+	"github.com/assay-run/assay/internal/planning"
 	"github.com/assay-run/assay/lab/pietri"
 )
 
@@ -17,11 +17,11 @@ func workflowCommand() *cobra.Command {
 	var known []int
 	cmd := &cobra.Command{
 		Use:   "workflow DIR...",
-		Short: "predict recorded executions from each other, and say how far off it is",
+		Short: "predict recorded executions from each other, and report the error",
 		Long: `Each execution in the folders is predicted from its own run times and the
-calibration of the others: those of its application and site; if there are none,
-those of its application elsewhere and of its site; if there are none either,
-with the delay that the paper found. --hold config leaves out the repetitions
+calibration of the others: the executions of its application and site; without
+any, the executions of its application elsewhere and of its site; without these
+too, with the delay that the paper found. --hold config leaves out the repetitions
 of an execution too, --hold app its whole application. Executions on grids are
 reported apart. With --known 1,2 executions are predicted from one and from two
 configurations of their application and site alone, drawn at random.`,
@@ -37,7 +37,7 @@ configurations of their application and site alone, drawn at random.`,
 			if slices.ContainsFunc(known, func(n int) bool { return n < 1 }) {
 				return usagef("--known %d: at least 1", slices.Min(known))
 			}
-			runs, skipped, err := traces.Recorded(traces.Disk, args)
+			runs, skipped, err := planning.Recorded(planning.Disk, args)
 			if err != nil {
 				return usage(err)
 			}
@@ -79,7 +79,7 @@ configurations of their application and site alone, drawn at random.`,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "one JSON object on standard output")
 	cmd.Flags().StringVar(&hold, "hold", "both",
-		"what a prediction may not see: the `execution` itself, its config too, its whole app, "+
+		"left out of the calibration: the `execution` itself, its config too, its whole app, "+
 			"or both of the first")
 	cmd.Flags().IntSliceVar(&known, "known", nil,
 		"from `N` configurations of the application and site alone, instead of --hold, or before it if that is given")
