@@ -13,11 +13,11 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/bench"
+	"github.com/assay-run/assay/internal/table"
 	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/study"
-	"github.com/assay-run/assay/table"
 )
 
 // command makes the tables and the recorded errors again.

@@ -16,12 +16,12 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/stats"
+	"github.com/assay-run/assay/internal/table"
 	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/spec"
-	"github.com/assay-run/assay/stats"
 	"github.com/assay-run/assay/study"
-	"github.com/assay-run/assay/table"
 )
 
 var (
@@ -179,8 +179,8 @@ func (s surface) study(t testing.TB, seed uint64, race bool, noise []float64) (f
 	sd, err := setup.Open(t.Context(), &spec.Study{
 		Command: command, Params: s.params,
 		Search: spec.Method{Seed: seed}, Budget: spec.Budget{Time: s.budget},
-		Stop: spec.Stop{Interval: 50 * time.Millisecond},
-	}, "memory", "", setup.Options{Runner: r, Clock: r.clock, Check: 5})
+		Stop: spec.Stop{Interval: 50 * time.Millisecond}, Pairs: spec.Pairs{Runs: 5},
+	}, "memory", "", setup.Options{Runner: r, Clock: r.clock})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ func TestQuietTables(t *testing.T) {
 		}
 		truth := bench.Truth(p.Table, p.Goal)
 		budget := spec.Budget{Time: 15 * p.Table.MedianElapsed()}
-		for seed := range uint64(testbed.Times(2, 5)) {
+		for seed := range uint64(testbed.Times(2, 20)) {
 			for _, race := range []bool{false, true} {
 				r := play(t, p, budget, seed+1, func(c *bench.Cell) { c.Race, c.Check = race, 5 })
 				if race && len(r.Races) == 0 {
@@ -43,7 +43,8 @@ func TestQuietTables(t *testing.T) {
 		}
 	}
 	t.Logf("%.0f pairs: the race makes the answer %.2f %% worse", n, 100*(with-without)/n)
-	if (with-without)/n > 0.01 {
+	// A few pairs differ by a tenth either way: make system has enough of them to judge.
+	if testbed.IsSystem() && (with-without)/n > 0.01 {
 		t.Errorf("on quiet tables the answer is %.2f %% worse", 100*(with-without)/n)
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/table"
 	"github.com/assay-run/assay/spec"
-	"github.com/assay-run/assay/table"
 )
 
 // load reads a study and its table, or skips the test if the data is not here.

@@ -1,4 +1,4 @@
-// Gogc counts what visitors did, from a file of JSON lines: a program that allocates much, as services
+// Gogc counts the actions of visitors, from a file of JSON lines: a program that allocates much, as services
 // in Go do, with the settings that such a program has. How often the garbage collector runs (GOGC) and
 // how many workers decode how many lines at once decide how long it takes and how much memory it needs.
 //
@@ -25,7 +25,7 @@ type event struct {
 	Attrs map[string]string `json:"attrs"`
 }
 
-// A visitor is what is kept of the events of a user.
+// A visitor is the kept part of the events of a user.
 type visitor struct {
 	events int
 	took   float64

@@ -28,7 +28,7 @@ func tune(ctx context.Context, file, store string) error {
 	if err != nil {
 		return err
 	}
-	s, err := setup.Open(ctx, def, store, "", setup.Options{Check: setup.AutoCheck})
+	s, err := setup.Open(ctx, def, store, "", setup.Options{})
 	if err != nil {
 		return err
 	}

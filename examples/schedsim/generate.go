@@ -6,17 +6,16 @@ import (
 	"time"
 )
 
-// Generate returns a made-up log of so many jobs on a machine of procs >= 2
-// processors, the same for the same arguments. load is the work of the jobs as a
-// share of what the machine can do between the first and the last submission.
+// Generate returns a made-up log of jobs on a machine of procs >= 2 processors, the same for the same
+// arguments. load is the work of the jobs as a share of the machine's capacity between the first and the
+// last submission.
 //
-// Widths and run times are drawn as batch jobs are in the model of Lublin and
-// Feitelson (JPDC 2003): 29 % of the jobs have one processor, the others a
-// logarithm of the width that is two-stage uniform, most of them rounded to a
-// power of two; the logarithm of the run time has a hyper-gamma distribution
-// that depends on the width. Submissions are simpler than in the model: by
-// chance, with a rate that is a sine of the time of day. Users are as in real
-// logs: they ask for round times, up to five times what the job takes.
+// Widths and run times are drawn as batch jobs are in the model of Lublin and Feitelson (JPDC 2003): 29
+// % of the jobs have one processor, the others a logarithm of the width that is two-stage uniform, most
+// of them rounded to a power of two; the logarithm of the run time has a hyper-gamma distribution that
+// depends on the width. Submissions are simpler than in the model: by chance, with a rate that is a sine
+// of the time of day. Users are as in real logs: they ask for round times, up to five times the run
+// time.
 func Generate(jobs, procs int, load float64, seed uint64) *Log {
 	rng := rand.New(rand.NewPCG(seed, 0x73776600))
 	l := &Log{Procs: procs, Start: time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC).Unix()}

@@ -1,11 +1,9 @@
-// Schedsim simulates the batch queues of a cluster: a log of jobs in the Standard
-// Workload Format is scheduled anew by first come first served, by EASY
-// backfilling, or by fair share between five queues with limits of the requested
-// time, and the schedule is judged by its average bounded slowdown.
+// Schedsim simulates the batch queues of a cluster: a log of jobs in the Standard Workload Format is
+// scheduled anew by first come first served, by EASY backfilling, or by fair share between five queues
+// with limits of the requested time, and the schedule is judged by its average bounded slowdown.
 //
-// It is the third use case of Silva Cunha, Rodrigues and Netto, "JobPruner"
-// (2018), §4.1, made as a real program: which limits should the queues have?
-// README.md says how assay answers that.
+// It is the third use case of Silva Cunha, Rodrigues and Netto, "JobPruner" (2018), §4.1, made as a real
+// program: which limits should the queues have? README.md shows how assay answers that.
 package main
 
 import (
@@ -73,16 +71,16 @@ func (f *flags) register(fs *flag.FlagSet) {
 			"of 5m 15m 30m 1h 2h 3h 4h 6h 12h 18h 24h 48h, from 1", i+1))
 	}
 	fs.DurationVar(&f.halfLife, "half-life", 24*time.Hour, "of a queue's usage; 0: nothing is forgotten")
-	fs.IntVar(&f.procs, "procs", 0, "processors of the machine (default: those of the log)")
+	fs.IntVar(&f.procs, "procs", 0, "processors of the machine (default: as in the log)")
 	fs.StringVar(&f.from, "from", "", "first job: an `index` from 0 or a date, 2003-01-31 (default: the first of the log)")
 	fs.IntVar(&f.jobs, "jobs", 0, "how many jobs (default: all that follow)")
 	fs.Float64Var(&f.compress, "compress", 1, "divide the times between submissions by this `factor`")
 	fs.BoolVar(&f.json, "json", false, "print one JSON object")
 	fs.BoolVar(&f.table, "table", false, "write a CSV table of all 495 configurations on every slice of the logs")
-	fs.IntVar(&f.slices, "slices", 1, "with -table: cut every log into so many slices of as many jobs")
+	fs.IntVar(&f.slices, "slices", 1, "with -table: cut every log into this many slices of equally many jobs")
 	fs.StringVar(&f.out, "o", "",
 		"with -table and -generate: `FILE` to write (default: standard output); compressed if it ends in .gz")
-	fs.IntVar(&f.generate, "generate", 0, "write a made-up log of so many `jobs`")
+	fs.IntVar(&f.generate, "generate", 0, "write a made-up log of this many `jobs`")
 	fs.Float64Var(&f.load, "load", 0.85, "with -generate: work of the jobs as a share of the machine's time")
 	fs.Uint64Var(&f.seed, "seed", 1, "with -generate: of the random numbers")
 }
@@ -167,7 +165,7 @@ func (l *Log) index(text string) (int, error) {
 		return 0, fmt.Errorf("-from %s: neither an index nor a date like 2003-01-31", text)
 	}
 	if l.Start == 0 {
-		return 0, fmt.Errorf("-from %s: the log does not say when it starts (UnixStartTime)", text)
+		return 0, fmt.Errorf("-from %s: the log has no start time (UnixStartTime)", text)
 	}
 	for i, j := range l.Jobs {
 		if l.Start+j.Submit >= day.Unix() {

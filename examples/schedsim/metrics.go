@@ -4,7 +4,7 @@ package main
 // in seconds (Feitelson and Rudolph 1998).
 const bound = 10
 
-// Metrics are what a schedule is judged by.
+// Metrics are the measures of a schedule.
 type Metrics struct {
 	Jobs int `json:"jobs"`
 	// Slowdown is the average bounded slowdown, the mean over the jobs of
@@ -15,11 +15,11 @@ type Metrics struct {
 	// first submission to the last end.
 	Utilisation float64 `json:"utilisation"`
 	Makespan    int64   `json:"makespan_s"` // from the first submission to the last end
-	// Queues are those of a Fair simulation.
+	// Queues are the queues of a Fair simulation.
 	Queues []QueueMetrics `json:"queues,omitempty"`
 }
 
-// QueueMetrics are those of the jobs of one queue, 0 without jobs.
+// QueueMetrics are the measures of the jobs of one queue, 0 without jobs.
 type QueueMetrics struct {
 	Limit    int64   `json:"limit_s,omitempty"` // 0 for the last queue, which has none
 	Jobs     int     `json:"jobs"`

@@ -14,15 +14,13 @@ var limits = [12]time.Duration{
 	12 * time.Hour, 18 * time.Hour, 24 * time.Hour, 48 * time.Hour,
 }
 
-// Queues is a configuration: the indices of the limits of the first four of the
-// five queues. A job goes to the first queue whose limit is not below the time
-// it asks for, to the fifth if there is none.
+// Queues is a configuration: the indices of the limits of the first four of the five queues. A job goes
+// to the first queue whose limit is not below the time it asks for, to the fifth without such a queue.
 //
-// The paper has an array of 13 times, four indices into it and 495
-// configurations (Silva Cunha et al. 2018, §4.1). 495 is the number of ways to
-// choose 4 of 12: the last of the 13 is the limit of the fifth queue, and the
-// indices increase strictly, so that no queue is empty by construction. (Indices
-// that may be equal would make 495 with an array of 9.)
+// The paper has an array of 13 times, four indices into it and 495 configurations (Silva Cunha et al.
+// 2018, §4.1). 495 is the number of ways to choose 4 of 12: the last of the 13 is the limit of the fifth
+// queue, and the indices increase strictly, so that no queue is empty by construction. (Indices that may
+// be equal would make 495 with an array of 9.)
 type Queues [4]int
 
 // Check returns an error if the indices are not increasing and from 1 to 12.

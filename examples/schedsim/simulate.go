@@ -8,16 +8,15 @@ import (
 	"slices"
 )
 
-// A Policy says which of the waiting jobs starts next.
+// A Policy selects the waiting job that starts next.
 type Policy string
 
-// The policies. With FCFS, jobs start in the order of their submission: none
-// overtakes another. With EASY (Lifka 1995), the first waiting job has a
-// reservation, the earliest time at which there are enough processors if all
-// running jobs take what they asked for, and any other job may start that does
-// not delay it. With Fair, the waiting jobs are ordered by the past usage of
-// their queues, least first, and within a queue by submission, and start by the
-// rule of EASY; every queue has an equal share.
+// The policies. With FCFS, jobs start in the order of their submission: none overtakes another. With
+// EASY (Lifka 1995), the first waiting job has a reservation, the earliest time at which there are
+// enough processors if all running jobs take the time they asked for, and any other job may start that
+// does not delay it. With Fair, the waiting jobs are ordered by the past usage of their queues, least
+// first, and within a queue by submission, and start by the rule of EASY; every queue has an equal
+// share.
 const (
 	FCFS Policy = "fcfs"
 	EASY Policy = "easy"
@@ -57,7 +56,7 @@ type simulator struct {
 	usage    usage
 }
 
-// A waiter is what the scan for jobs to start looks at, close together in memory.
+// A waiter holds the fields that the scan for jobs to start reads, close together in memory.
 type waiter struct {
 	request    int64
 	procs, job int32
@@ -124,7 +123,7 @@ func Simulate(jobs []Job, opts Options) ([]int64, error) {
 func (s *simulator) schedule() {
 	head := false
 	var slack int64 // until the head starts at the latest
-	var spare int   // processors that are free then beside those of the head
+	var spare int   // free processors then beside the head's
 	for _, q := range s.usage.order() {
 		w := s.waiting[q]
 		// Invariant: of w[:i], no job can start now.
@@ -155,9 +154,9 @@ func (s *simulator) schedule() {
 	}
 }
 
-// reserve returns how long it is until procs processors are free if every running
-// job takes what it asked for, and how many more are free then. procs is more
-// than are free now, and not more than the machine has.
+// reserve returns how long it is until procs processors are free if every running job takes the time it
+// asked for, and how many more are free then. procs is more than are free now, and not more than the
+// machine has.
 func (s *simulator) reserve(procs int) (slack int64, spare int) {
 	free := s.free
 	for i, r := range s.expected {

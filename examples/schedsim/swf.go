@@ -46,15 +46,13 @@ var fieldNames = map[int]string{
 	8: "requested processors", 9: "requested time", 11: "status",
 }
 
-// ReadLog reads a log, compressed by gzip or not. name is for errors, which are
-// name:line: what.
+// ReadLog reads a log, compressed by gzip or not. name is for errors, which have the form name:line:
+// message.
 //
-// A job has the processors that it was allocated, or else those it asked for. A
-// job without a requested time is taken to have asked for what it ran, and so is
-// one that ran for longer. Skipped are jobs without a run time, without
-// processors or without a submit time, jobs that were cancelled (status 5) and
-// did not run, and the lines of parts of a job (status 2 to 4), which has a line
-// of its own.
+// A job has the processors that it was allocated, or else the processors it asked for. The requested
+// time of a job without one, or of a job that ran for longer, is its run time. Skipped are jobs without
+// a run time, without processors or without a submit time, jobs that were cancelled (status 5) and did
+// not run, and the lines of parts of a job (status 2 to 4), which has a line of its own.
 func ReadLog(name string, r io.Reader) (*Log, error) {
 	b := bufio.NewReader(r)
 	if magic, _ := b.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
@@ -109,9 +107,8 @@ func OpenLog(file string) (*Log, error) {
 	return ReadLog(file, f)
 }
 
-// header takes over what the simulation needs of a comment line. MaxProcs
-// counts, MaxNodes only where that is missing. Several machines may be listed:
-// what is no number is left out.
+// header takes over the values of a comment line that the simulation needs. MaxProcs counts, MaxNodes
+// only without it. Several machines may be listed: text that is no number is left out.
 func (l *Log) header(text string) error {
 	key, value, _ := strings.Cut(text, ":")
 	key = strings.TrimSpace(key)

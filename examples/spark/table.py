@@ -79,7 +79,7 @@ def main():
                 r, b = row(args, workload, rule, study)
                 rows.append(r)
                 best.append(b)
-    text = "\n".join([HEAD, *rows, "", "What differs from the defaults in the best configuration:", "", *best])
+    text = "\n".join([HEAD, *rows, "", "Differences of the best configuration from the defaults:", "", *best])
     if args.into is None:
         print(text)
         return
