@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 : "${GO:=go}"
 failed=0
 echo "== licences"
-"$GO" run ./internal/bill licences || failed=1
+"$GO" run ./internal/tools bill licences || failed=1
 echo "== gosec"
 "$GO" tool -modfile=tools.mod golangci-lint run --config .gosec.yml ./... || failed=1
 lint=$("$GO" tool -modfile=tools.mod -n golangci-lint)

@@ -50,15 +50,15 @@ for n in 0 1000 10000; do
 	say "own cost of a random trial with SQLite after $n" "$(awk "BEGIN{printf \"%.2f ms\", $t/1e6}")" "goal 3 ms at 1000, flat"
 done
 say "replay of simulated trials with SQLite" "$(bench ./study 'BenchmarkReplayed$' 1000x trials/s) /s" "goal 200"
-gain=$(bench ./store/sqlite 'BenchmarkStudies$' 10x gain)
+gain=$(bench ./internal/store/sqlite 'BenchmarkStudies$' 10x gain)
 say "appends of 32 studies at once, in shared transactions" "$gain x" "as many as each in its own, goal 3"
 echo "PostgreSQL on the same disk, 32 studies at once and one; of-file is against SQLite in the same run"
-ASSAY_PG_DIR=${TMPDIR:-/tmp} go test -run '^$' -bench 'BenchmarkStudies$' -benchtime 10x ./store/postgres | grep -E '^Bench|SKIP' || true
+ASSAY_PG_DIR=${TMPDIR:-/tmp} go test -run '^$' -bench 'BenchmarkStudies$' -benchtime 10x ./internal/store/postgres | grep -E '^Bench|SKIP' || true
 
 # The fleet: 1,000 workers, 10,000 slots taken, 100,000 runs open in 1,000 studies, without
 # a carrier and a store.
-go test -run '^$' -bench 'BenchmarkClaim$' -benchtime 5000x ./queue | grep ^Bench
-rate=$(bench ./queue 'BenchmarkBeat$' 200000x beats/s)
+go test -run '^$' -bench 'BenchmarkClaim$' -benchtime 5000x ./internal/queue | grep ^Bench
+rate=$(bench ./internal/queue 'BenchmarkBeat$' 200000x beats/s)
 say "beats of a fleet of 10,000 slots" "$rate /s" "2,000/s take $(awk "BEGIN{printf \"%.1f\", 2000/$rate*100}") % of a core, goal 20"
 
 # A server after kill -9: 10 studies of the default search that go on, of 1,000 trials each.
@@ -68,9 +68,9 @@ go test -run '^$' -bench 'BenchmarkReady$' -benchtime 3x ./internal/server | gre
 # The fleet: empty runs through queue and workers, the spools of workers in memory (machines of their own) and on one disk.
 # cpu_ms, the processor time of a run, says more than the clock where the machine is busy.
 echo "empty runs by 1, 8 and 64 workers in one process"
-go test -run '^$' -bench 'BenchmarkFleet' -benchtime 1000x ./queue/jetstream | grep ^Bench
+go test -run '^$' -bench 'BenchmarkFleet' -benchtime 1000x ./internal/queue/jetstream | grep ^Bench
 echo "from the end of a run to the beginning of the next in its slot, 64 workers; goals p50 15 ms, p99 100 ms, and of-goal at most 1"
-go test -run '^$' -bench 'BenchmarkDispatch' -benchtime 1280x ./queue/jetstream | grep ^Bench
+go test -run '^$' -bench 'BenchmarkDispatch' -benchtime 1280x ./internal/queue/jetstream | grep ^Bench
 echo "empty trials through server, store, queue and 64 workers; goals 300/s on SQLite, 500/s on PostgreSQL, and of-goal at least 1"
 sh scripts/with-postgres.sh go test -run '^$' -bench 'BenchmarkTrials' -benchtime 3200x ./internal/server | grep ^Bench || true
 echo "a server and one local worker against one process; goal 3 times as long at most"

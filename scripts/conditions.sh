@@ -12,7 +12,7 @@ suite() { # LOG COMMAND...: runs the command before the suite's
 	log=$1
 	shift
 	# shellcheck disable=SC2086 # lists of words
-	"$@" go run ./internal/suite -count=1 -p 4 -timeout 20m ${ARGS:-} $packages >"$log" 2>&1
+	"$@" go run ./internal/tools suite -count=1 -p 4 -timeout 20m ${ARGS:-} $packages >"$log" 2>&1
 }
 
 load() { # two busy loops per core
@@ -51,7 +51,7 @@ user() { # not root, and no apt
 	mkdir "$home" && chmod 711 "$work" && git clone -q "$root" "$home/assay" && cp -r "$(go env GOMODCACHE)" "$home/mod" &&
 		chown -R 65534:65534 "$home"
 	( cd "$home/assay" && setpriv --reuid 65534 --regid 65534 --clear-groups env "HOME=$home" "GOMODCACHE=$home/mod" "GOCACHE=$home/cache" \
-		go run ./internal/suite -count=1 -p 4 -timeout 20m $packages ) >"$1" 2>&1
+		go run ./internal/tools suite -count=1 -p 4 -timeout 20m $packages ) >"$1" 2>&1
 }
 
 failed=0

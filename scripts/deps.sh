@@ -10,7 +10,7 @@ test="sort:coreutils strace:strace setsid:util-linux gzip:gzip zstd:zstd lz4:lz4
 	ip:iproute2 hyperfine:hyperfine"
 case "$for_what" in
 test) want=$test ;;
-system) want="$test clang:clang x264:x264 ffmpeg:ffmpeg javac:default-jdk-headless slurmctld:slurmctld slurmd:slurmd sbatch:slurm-client" ;;
+system) want="$test clang:clang x264:x264 ffmpeg:ffmpeg javac:default-jdk-headless slurmctld:slurmctld slurmd:slurmd sbatch:slurm-client promtool:prometheus" ;;
 dist) want="python3:python3 debootstrap:debootstrap qemu-aarch64-static:qemu-user-static" ;;
 bench) want="hyperfine:hyperfine parallel:parallel python3:python3" ;;
 *) echo "usage: deps.sh test|system|bench|dist" >&2; exit 2 ;;

@@ -9,7 +9,7 @@ have=$("${GO:-go}" env GOVERSION 2>/dev/null | sed 's/^go//') || { echo "dev.sh:
 # Go fetches all that the program and its tests are made of. What the other tests use is installed by make deps.
 "${GO:-go}" build -o bin/assay ./cmd/assay
 bin/assay --version
-"${GO:-go}" test -short . ./block ./doe ./stop ./stats ./internal/arch ./spec ./internal/expr ./internal/report ./workflow/...
+"${GO:-go}" test -short . ./internal/workereffect ./internal/stats ./stop ./internal/stats ./internal/arch ./spec ./internal/expr ./internal/report ./workflow/... ./internal/workflow/...
 echo
 echo "The program is bin/assay. The rooms of the house: ARCHITECTURE.md. The first thing to add: CONTRIBUTING.md."
 echo "Before a change is offered: .ci/run (15 minutes), or make lint and go test ./PACKAGE while you work."

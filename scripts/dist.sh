@@ -34,15 +34,20 @@ for p in github.com/nats-io/... github.com/jackc/... github.com/danielgtaylor/..
 	github.com/klauspost/... github.com/expr-lang/expr/parser/... github.com/expr-lang/expr/checker/... \
 	github.com/expr-lang/expr/compiler github.com/expr-lang/expr/optimizer github.com/expr-lang/expr/builtin \
 	github.com/expr-lang/expr/types github.com/expr-lang/expr/conf github.com/expr-lang/expr/ast \
+	github.com/modelcontextprotocol/... github.com/google/jsonschema-go/... github.com/segmentio/... \
+	github.com/prometheus/... google.golang.org/protobuf/... go.opentelemetry.io/... \
 	go.yaml.in/... golang.org/x/... html/template text/template/... encoding/xml encoding/gob encoding/asn1 mime/... database/sql \
 	net/... crypto/tls crypto/x509 \
-	$assay/cmd/... $assay/rest/... $assay/internal/web/... $assay/spec/... $assay/setup/... $assay/batch/... \
-	$assay/worker/... $assay/service/... $assay/queue/... $assay/store/postgres/... \
-	$assay/internal/result $assay/internal/report $assay/internal/planning $assay/internal/planreport \
-	$assay/internal/requests $assay/internal/pages $assay/internal/benchfile $assay/internal/foreign \
-	$assay/internal/duel $assay/internal/explain $assay/internal/catalogue $assay/internal/server \
-	$assay/internal/access $assay/internal/sitemodel $assay/internal/traces $assay/run $assay/workbench $assay/online \
-	$assay/internal/bench $assay/internal/jsonat; do
+	$assay/cmd/assay $assay/spec $assay/setup $assay/run $assay/view \
+	$assay/internal/abtest $assay/internal/access $assay/internal/batch $assay/internal/bench $assay/internal/exchange \
+	$assay/internal/mcp $assay/internal/online $assay/internal/pages $assay/internal/planning $assay/internal/queue/... \
+	$assay/internal/report $assay/internal/rest/... $assay/internal/result $assay/internal/server $assay/internal/service \
+	$assay/internal/store/postgres $assay/internal/web $assay/internal/workbench $assay/internal/worker \
+	$assay/internal/workflow/...; do
+	case $p in "$assay"/*) # a package that has moved would be inlined again
+		dir=${p#"$assay"/}
+		[ -d "${dir%/...}" ] || { echo "dist.sh: no package $p" >&2; exit 1; } ;;
+	esac
 	small="$small -gcflags=$p=-l"
 done
 build() { # build ARCH

@@ -1,5 +1,5 @@
 #!/bin/sh
-# figures.sh: how large the Go code is; see internal/size.
+# figures.sh: how large the Go code is; see internal/tools.
 set -eu
 cd "$(dirname "$0")/.."
-"${GO:-go}" run ./internal/size
+"${GO:-go}" run ./internal/tools size

@@ -5,4 +5,4 @@ set -eu
 cd "$(dirname "$0")/.."
 file=${1:-dist/sbom.json}
 mkdir -p "$(dirname "$file")"
-"${GO:-go}" run ./internal/bill sbom "$file"
+"${GO:-go}" run ./internal/tools bill sbom "$file"

@@ -23,6 +23,7 @@ run() {
 	./lab/*) go test -C lab -timeout 60m ".${1#./lab}" >"$log" 2>&1 || code=$? ;;
 	./*) go test -timeout 60m "$1" >"$log" 2>&1 || code=$? ;;
 	conditions) sh scripts/conditions.sh >"$log" 2>&1 || code=$? ;;
+	first) sh scripts/first.sh >"$log" 2>&1 || code=$? ;;
 	fuzz) timeout 120 sh scripts/fuzz.sh 20s 3 >"$log" 2>&1 || { code=$?; [ $code != 124 ] || code=0; } ;;
 	dist-test | site) make "$1" >"$log" 2>&1 || code=$? ;;
 	esac
@@ -39,7 +40,7 @@ fi
 all="$(packages) fuzz dist-test site"
 failed=0
 if [ "$mode" = all ]; then
-	for part in $all conditions; do run "$part" || failed=1; done
+	for part in $all conditions first; do run "$part" || failed=1; done
 	exit $failed
 fi
 

@@ -1,4 +1,4 @@
-"""Ask for configurations, run them yourself, and tell what they came to.
+"""Ask for configurations, run them yourself, and report the results.
 
     import assay
 
@@ -7,7 +7,7 @@
         study.tell(trial, fire(trial["heat"], trial["glaze"]))
     print(study.best_params, study.best_value)
 
-The search is that of the command assay, which has to be installed, or of a server. See docs/python.md.
+The search runs in the installed command assay, or on a server. See docs/python.md.
 """
 
 from ._desk import AssayError, NotFound, UsageError

@@ -1,4 +1,4 @@
-"""Where a study is asked and told: the command assay with its store, or a server."""
+"""The connection to a study: the command assay with its store, or a server."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from typing import Any, Dict, List, Optional, Tuple
 
 
 class AssayError(Exception):
-    """What assay says went wrong."""
+    """An error that assay reported."""
 
 
 class UsageError(AssayError, ValueError):
-    """A mistake in what was asked or told. Nothing was done."""
+    """A mistake in a request. Nothing was changed."""
 
 
 class NotFound(UsageError, KeyError):
-    """No such study or trial."""
+    """The study or trial does not exist."""
 
     __str__ = Exception.__str__
 
@@ -48,7 +48,7 @@ class Command:
         argv = [self.program, *args]
         if self.store:
             argv += ["--store", self.store]
-        # Of its own session: Ctrl-C ends the script, and no command half way.
+        # The command has a session of its own: Ctrl-C ends the script and does not interrupt the command.
         p = subprocess.run(argv, input=stdin, capture_output=True, encoding="utf-8", start_new_session=True)
         if p.returncode == 0:
             return p.stdout
@@ -93,9 +93,9 @@ class Command:
     def trials(self, name: str) -> List[Dict[str, Any]]:
         return self._lines("study", "trials", name, "--json")
 
-    def best(self, name: str) -> int:
-        best = json.loads(self._run("study", "show", name, "--json")).get("best")
-        return best["trial"] if best else 0
+    def answer(self, name: str) -> Optional[Dict[str, Any]]:
+        answer: Optional[Dict[str, Any]] = json.loads(self._run("study", "show", name, "--json")).get("answer")
+        return answer
 
     def report(self, name: str) -> str:
         return self._run("report", name, "-o", "-")
@@ -140,14 +140,14 @@ class Server:
                 raise UsageError(f"others can read {path} (chmod 600)")
             part = f.read().strip().split(".")
         if len(part) not in (3, 4) or part[0] != "assay-user-v1":
-            raise UsageError(f"{path}: no token of a person, as assay token add prints it")
+            raise UsageError(f"{path}: not a client's token, as assay token add prints it")
         self.bearer, self.ca = part[1] + "." + part[2], part[3].lower() if len(part) == 4 else ""
 
     def _pinned(self) -> ssl.SSLContext:
-        """Return what trusts the one authority whose fingerprint is in the token.
+        """Return a context that trusts only the authority whose fingerprint is in the token.
 
-        The server shows its authority itself. It is taken for it by its SHA-256 alone; then the connection
-        that carries anything is made anew, and checked against it.
+        The server presents its authority. The client compares its SHA-256 with the token, then opens a new connection
+        and verifies it against that authority.
         """
         look = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         look.check_hostname, look.verify_mode = False, ssl.CERT_NONE
@@ -155,14 +155,14 @@ class Server:
             with look.wrap_socket(plain, server_hostname=self.host) as s:
                 of: Any = s if hasattr(s, "get_unverified_chain") else getattr(s, "_sslobj", None)
                 if not hasattr(of, "get_unverified_chain"):
-                    raise UsageError("this Python does not show the authority of a server: ca_file=... names it")
+                    raise UsageError("this Python cannot read the authority of a server: name it by ca_file=...")
                 chain = [c if isinstance(c, bytes) else c.public_bytes(2) for c in of.get_unverified_chain() or []]
         for der in chain:
             if hashlib.sha256(der).hexdigest() == self.ca:
                 context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
                 context.load_verify_locations(cadata=der)
                 return context
-        raise UsageError("this is not the server that the token is from: its authority is another one")
+        raise UsageError("the token is from another server: the authorities differ")
 
     def _connect(self) -> http.client.HTTPConnection:
         if self.address.startswith("unix:"):
@@ -176,7 +176,7 @@ class Server:
         if self.bearer:
             headers["Authorization"] = "Bearer " + self.bearer
         if body is not None:
-            # The same request again, after an answer that did not come, has the same key: it is done once.
+            # A repeated request has the same key, so the server executes it once.
             headers.update({"Content-Type": "application/json", "Idempotency-Key": secrets.token_hex(16)})
         for last, wait in ((False, 0.2), (False, 1.0), (False, 3.0), (True, 0.0)):
             c = None
@@ -258,9 +258,9 @@ class Server:
             if not after:
                 return rows
 
-    def best(self, name: str) -> int:
-        best: int = self._get(self._of(name) + "?brief=true")["study"]["best_trial"]
-        return best
+    def answer(self, name: str) -> Optional[Dict[str, Any]]:
+        answer: Optional[Dict[str, Any]] = self._get(self._of(name, "/answer")).get("answer")
+        return answer
 
     def report(self, name: str) -> str:
         return self._call("GET", self._of(name, "/report")).decode("utf-8")

@@ -10,7 +10,7 @@ _NONE = object()
 
 
 class Parameter:
-    """One parameter. `when` is a condition on others, as in a study file: outside it there is no value."""
+    """One parameter. `when` is a condition on others, as in a study file. If it is false, there is no value."""
 
     kind = ""
 
@@ -72,7 +72,7 @@ class Int(_Number):
 
 
 def _told(text: str) -> Any:
-    """Return what tells values apart: numbers come as numbers, however they were written."""
+    """Return the identity of a value: numbers are compared as numbers, however they were written."""
     try:
         return float(text)
     except ValueError:
@@ -106,7 +106,7 @@ class Categorical(Parameter):
     def value(self, told: Any) -> Value:
         key = _told(told if isinstance(told, str) else self.text(told))
         if key not in self._of:
-            raise ValueError(f"{told!r} is none of {self.values!r}")
+            raise ValueError(f"{told!r} is not one of {self.values!r}")
         return self._of[key]
 
 
@@ -158,13 +158,13 @@ def parameter(short: Short) -> Parameter:
         return _defined(short)
     if isinstance(short, tuple):
         if len(short) != 2 or not all(isinstance(x, (int, float)) and not isinstance(x, bool) for x in short):
-            raise ValueError(f"{short!r} is no pair of bounds (low, high); values are a list")
+            raise ValueError(f"{short!r} is not a pair of bounds (low, high); give values as a list")
         low, high = short
         whole = isinstance(low, int) and isinstance(high, int)
         return Int(low, high) if whole else Float(float(low), float(high))
     if isinstance(short, list):
         return Categorical(short)
-    raise TypeError(f"{short!r} is no parameter: (low, high), [values], or assay.Float, Int, Categorical, ...")
+    raise TypeError(f"{short!r} is not a parameter: use (low, high), [values], or assay.Float, Int, Categorical, ...")
 
 
 def _defined(d: Mapping[str, Any]) -> Parameter:

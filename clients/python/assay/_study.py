@@ -1,4 +1,4 @@
-"""A study that is asked and told, with the words of those who know Optuna."""
+"""An external study, with names that users of Optuna know."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from ._space import Categorical, Float, Int, Parameter, Short, _defined, space_o
 
 
 class TrialPruned(Exception):
-    """What an objective raises to give a trial up early."""
+    """An objective raises it to end a trial early."""
 
 
 class Over(AssayError):
-    """The study is over: there are no more trials."""
+    """The study is over and has no more trials."""
 
 
 class Waiting(AssayError):
-    """There is no trial to run before a result of those in flight is told."""
+    """No trial can start before a trial in flight has a result."""
 
 
 class MedianPruner:
-    """The median rule: a trial is given up whose best report so far is worse than the median at that step.
+    """The median rule ends a trial whose best report so far is worse than the median at that step.
 
-    It compares with the reports of trials that this process has run to their end. Reports are not on record.
+    It compares with the reports of trials that ended in this process. Reports are not recorded.
     """
 
     def __init__(self, n_startup_trials: int = 5, n_warmup_steps: int = 0) -> None:
@@ -110,7 +110,7 @@ class Trial:
         return asked.value(self.study.space[name].text(value))
 
     def report(self, value: float, step: int) -> None:
-        """Say what the objective is so far."""
+        """Report the value of the objective so far."""
         self.reports[step] = float(value)
 
     def should_prune(self) -> bool:
@@ -118,7 +118,7 @@ class Trial:
 
 
 class _Finding(Trial):
-    """The first trial of an objective whose parameters nobody has said: they are what it asks for."""
+    """The first trial of an objective without a space: the parameters that it suggests become the space."""
 
     def __init__(self) -> None:
         self.id, self.attempt, self.params = 1, 1, {}
@@ -168,8 +168,9 @@ class Study:
 
     space has the parameters by their names: (low, high), a range, a list of values, or assay.Float, Int,
     Categorical, Bool, Permutation with `when` and `default`. `minimize` or `maximize` names the objective.
-    `limits` such as "energy <= 80" need their metrics told. A study of the same name goes on where it was;
-    it has to be the same. It is kept in the default store of the command assay, in `store`, or on a `server`.
+    `limits` such as "energy <= 80" need their metrics. A study of the same name is resumed;
+    its definition has to be the same. It is kept in the default store of the command assay,
+    in `store`, or on a `server`.
     """
 
     def __init__(
@@ -224,7 +225,7 @@ class Study:
         self._desk.open(self.name, d)
         self.space = space
 
-    # What is asked.
+    # Requests for trials.
 
     @overload
     def ask(self, n: None = None, *, again: Optional[float] = None) -> Trial: ...
@@ -235,9 +236,9 @@ class Study:
     def ask(self, n: Optional[int] = None, *, again: Optional[float] = None) -> Union[Trial, List[Trial]]:
         """Return a trial, or a list of at most n trials.
 
-        again hands out trials first that were handed out that many seconds ago and never told. Without n an
-        error says why there is no trial: Over or Waiting. With n the list is shorter; it is empty if the study
-        is over.
+        With again, trials that were asked that many seconds ago and have no result come first. Without n an
+        error gives the reason for the lack of a trial: Over or Waiting. With n the list is shorter; it is
+        empty if the study is over.
         """
         rows, over = self._ask(1 if n is None else n, again)
         trials = [self._trial(r) for r in rows]
@@ -265,22 +266,22 @@ class Study:
         return Trial(self, row["id"], self._params(row["config"]), row.get("attempt", 1))
 
     def in_flight(self) -> List[Trial]:
-        """Return the trials that were asked and not told, by whoever asked."""
+        """Return the open trials of all clients."""
         return [self._trial(r) for r in self._desk.in_flight(self.name)]
 
     def withdraw(self, older_than: float = 0) -> List[Trial]:
-        """Take trials back that were asked that many seconds ago and never told."""
+        """Withdraw open trials that are older than this many seconds."""
         return [self._trial(r) for r in self._desk.withdraw(self.name, older_than)]
 
     def __iter__(self) -> Iterator[Trial]:
-        """Ask until the study is over. Each trial has to be told before the next one."""
+        """Yield trials until the study is over. Each trial needs a result before the next one."""
         while True:
             try:
                 yield self.ask()
             except Over:
                 return
 
-    # What is told.
+    # Results.
 
     def tell(
         self,
@@ -291,9 +292,9 @@ class Study:
         state: Optional[str] = None,
         reason: str = "",
     ) -> None:
-        """Say what a trial came to: a value, or the state failed, censored, infeasible or withdrawn.
+        """Record the result of a trial: a value, or the state failed, censored, infeasible or withdrawn.
 
-        A value that is no finite number is a failure. Telling the same again is no error.
+        A value that is not finite is a failure. Recording the same result again is not an error.
         """
         self.tell_all([self._result(trial, value, metrics, state, reason)])
 
@@ -316,7 +317,7 @@ class Study:
         return r
 
     def tell_all(self, results: Sequence[Mapping[str, Any]]) -> None:
-        """Tell results as of `assay tell`, {"id": 1, "value": 2.5}: all are taken, or none."""
+        """Record results in the form of `assay tell`, {"id": 1, "value": 2.5}: all are taken, or none."""
         self._told = self._desk.tell(self.name, [dict(r) for r in results])
 
     # The loop.
@@ -332,8 +333,8 @@ class Study:
     ) -> None:
         """Run func on trials until the study is over, n_trials were run, or timeout seconds have passed.
 
-        A trial whose func raises TrialPruned is censored, one that raises something else has failed; what is
-        not in catch is raised again. Ctrl-C withdraws the trial.
+        If func raises TrialPruned, the trial is censored; after any other exception it has failed, and an exception
+        that is not in catch is raised again. Ctrl-C withdraws the trial.
         """
         began, n = time.monotonic(), 0
         while (n_trials is None or n < n_trials) and (timeout is None or time.monotonic() - began < timeout):
@@ -371,9 +372,9 @@ class Study:
             self._curves.append(trial.reports)
 
     def _pruned(self, trial: Trial) -> None:
-        """Tell that a trial was given up: it would have come to no less than the best one.
+        """Record that a trial was ended early: its value would have been no better than the best.
 
-        That is what the rule claims. What it reported last is no bound, since it might have become better.
+        The rule claims this. The last report is not a bound, because later reports could have been better.
         """
         last = "pruned"
         if trial.reports:
@@ -393,7 +394,7 @@ class Study:
         return bool(self._told.get("best")) and self.pruner.prune(trial.reports, self._curves, sign)
 
     def _find(self, func: Objective, catch: Union[Type[Exception], Tuple[Type[Exception], ...]]) -> None:
-        """Run func once in the middle of what it asks for, and make a study of that, whose first trial it is."""
+        """Run func once in the middle of its ranges, and create a study with this as its first trial."""
         catch = catch if isinstance(catch, tuple) else (catch,)
         first = _Finding()
         value, state, reason = None, None, ""
@@ -407,7 +408,7 @@ class Study:
         if raised is not None and (not first.found or not isinstance(raised, catch)):
             raise raised
         if not first.found:
-            raise UsageError("the objective has asked for no parameter")
+            raise UsageError("the objective has suggested no parameter")
         self._make(first.found)
         trial = self.ask()
         if trial.params == first.params:
@@ -415,7 +416,7 @@ class Study:
         else:  # the study was there before
             self.tell(trial, state="withdrawn", reason="the study goes on")
 
-    # What it has come to.
+    # The answer.
 
     @property
     def trials(self) -> List[FrozenTrial]:
@@ -427,12 +428,20 @@ class Study:
 
     @property
     def best_trial(self) -> FrozenTrial:
-        """The best trial within the limits. It is a NotFound if there is none."""
-        best = self._desk.best(self.name)
-        for r in self._desk.trials(self.name):
-            if r["id"] == best:
-                return self._frozen(r)
-        raise NotFound(f"study {self.name}: no trial has ended well")
+        """The best trial within the limits. Raises NotFound without such a trial."""
+        best = self.answer["trial"]
+        return next(self._frozen(r) for r in self._desk.trials(self.name) if r["id"] == best)
+
+    @property
+    def answer(self) -> Dict[str, Any]:
+        """The recommendation, as `assay study show` prints it: trial, config, value (the median of `runs`), gain with
+        its interval in words, limits, and keep if no gain over the default is shown.
+        Raises NotFound without a trial that ended well.
+        """
+        answer = self._desk.answer(self.name)
+        if answer is None:
+            raise NotFound(f"study {self.name}: no trial has ended well")
+        return answer
 
     @property
     def best_params(self) -> Dict[str, Any]:
@@ -440,8 +449,8 @@ class Study:
 
     @property
     def best_value(self) -> float:
-        value = self.best_trial.value
-        assert value is not None
+        """The value of the recommended trial: the median of the runs of its configuration."""
+        value: float = self.answer["value"]
         return value
 
     @property
@@ -506,11 +515,11 @@ def create_study(
     program: Optional[str] = None,
     **options: Any,
 ) -> Study:
-    """Make a study in the words of Optuna.
+    """Create a study with the arguments of Optuna.
 
     Without a space, the first trial of optimize finds it: each parameter that the objective suggests, with its
-    bounds; a study that is there already has them, and goes on as it is. A parameter that is suggested in some
-    trials alone has to be said in a space, with its `when`.
+    bounds; an existing study keeps its own. A parameter that only some trials suggest needs an entry in a space,
+    with its `when`.
     storage is the path of a store of assay. options are those of Study: where, limits, metrics, trials, ...
     """
     if direction not in ("minimize", "maximize"):
@@ -523,7 +532,7 @@ def create_study(
             pass
         else:
             if not load_if_exists:
-                raise UsageError(f"study {study_name} is there already (load_if_exists=True goes on with it)")
+                raise UsageError(f"study {study_name} exists already (load_if_exists=True resumes it)")
             if space is None:
                 return _loaded(study_name, desk, pruner)
     s = Study.__new__(Study)
@@ -544,7 +553,7 @@ def load_study(
     ca_file: Optional[str] = None,
     program: Optional[str] = None,
 ) -> Study:
-    """Return a study on record, to go on with it. On a server an operator may."""
+    """Return a recorded study, to resume it. A server allows it to operators."""
     return _loaded(study_name, _desk(storage, server, token_file, ca_file, program), pruner)
 
 

@@ -6,7 +6,7 @@
     study = optuna.create_study(sampler=AssaySampler())
     study.optimize(objective, n_trials=100)
 
-It needs Optuna. See docs/python.md for what it does and what it does not.
+It needs Optuna. See docs/python.md for its limits.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ def parameter_of(d: BaseDistribution, **more: Any) -> Parameter:
 
 
 class AssaySampler(optuna.samplers.BaseSampler):
-    """Samples what assay proposes, and tells it what the trials came to.
+    """Samples the proposals of assay, and records the results of the trials there.
 
-    The parameters are those of `space`, in the words of assay.Study, or else those of the first trial that has
-    ended, which is told to assay as its first. What else a trial suggests is sampled at random. A trial that is
-    pruned is censored: it would have come to no less than the best one. One that has failed has failed.
+    `space` has the parameters, as in assay.Study. Without it, the first trial that ended defines them and becomes the
+    first trial in assay. Other suggestions of a trial are sampled at random. A pruned trial is censored: its value
+    would have been no better than the best. A failed trial has failed.
 
-    `name` is that of the study in assay; samplers of several processes that share the storage of Optuna share it.
-    `options` say where it is: store, or server, token_file, ca_file; and program, search.
+    `name` is the name of the study in assay; samplers of several processes that share the storage of Optuna share it.
+    `options` locate it: store, or server, token_file, ca_file; and program, search.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class AssaySampler(optuna.samplers.BaseSampler):
         self._independent.reseed_rng()
 
     def infer_relative_search_space(self, study: optuna.Study, trial: FrozenTrial) -> Dict[str, BaseDistribution]:
-        return {}  # what is sampled need not be known to Optuna before: assay knows it
+        return {}  # Optuna does not need the space in advance: assay has it
 
     def sample_relative(
         self, study: optuna.Study, trial: FrozenTrial, search_space: Dict[str, BaseDistribution]
@@ -118,9 +118,9 @@ class AssaySampler(optuna.samplers.BaseSampler):
         return None if attr is None else dict(json.loads(attr)[1])
 
     def _open(self, study: optuna.Study) -> Optional[Study]:
-        """Return the study in assay, or None while no trial has said what its parameters are."""
+        """Return the study in assay, or None before a trial has defined its parameters."""
         if len(study.directions) != 1:
-            raise UsageError("assay is asked for one objective")
+            raise UsageError("assay samples for one objective")
         if self._study is not None and self._of == study._study_id:
             return self._study
         storage, key = study._storage, study._study_id

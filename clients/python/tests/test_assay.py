@@ -286,7 +286,7 @@ class OfAServerByTLS(Desk, unittest.TestCase):
             where["token_file"] = os.path.join(d, "other.token")
             with open(os.open(where["token_file"], os.O_CREAT | os.O_WRONLY, 0o600), "w", encoding="ascii") as f:
                 f.write(text[:-4] + "0000")
-            with self.assertRaisesRegex(assay.UsageError, "its authority is another one"):
+            with self.assertRaisesRegex(assay.UsageError, "the authorities differ"):
                 assay.load_study("x", **where)
             os.chmod(where["token_file"], 0o644)
             with self.assertRaisesRegex(assay.UsageError, "others can read"):
