@@ -67,7 +67,7 @@ func (p *Problem) desk(ctx context.Context, store *Store, c claim) (*ExternalSes
 	def := p.Definition
 	s := &study.Study{
 		Name: c.name, Space: p.Space, Goal: p.Goal, Searcher: searcher, Cuts: cuts, Store: store.Store,
-		Budget: study.Budget{Trials: def.Budget.Trials, Target: def.Budget.Target},
+		Budget: study.Budget{Trials: def.Budget.Trials, Target: def.Budget.Target}, Declared: def.HasDefault(),
 	}
 	d.ExternalSession, err = s.ExternalSession(ctx)
 	return d, err

@@ -113,7 +113,7 @@ func (s *Study) wire(ctx context.Context, c claim) error {
 	s.Study = &study.Study{
 		Name: c.name, Space: p.Space, Goal: p.Goal, Command: p.job,
 		Searcher: searcher, Stopper: p.stopper, Cuts: cuts,
-		Runner: r.Runner, Clock: r.clock, Parallel: def.Parallel, Store: kept,
+		Runner: r.Runner, Clock: r.clock, Parallel: def.Parallel, Store: kept, Declared: def.HasDefault(),
 		Budget: study.Budget{
 			Time: def.Budget.Time, Trials: def.Budget.Trials, Target: def.Budget.Target,
 			CPUHours: def.Budget.CPUHours,

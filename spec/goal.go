@@ -142,6 +142,11 @@ func (s *Study) Goal() (assay.Goal, error) {
 	return g, nil
 }
 
+// HasDefault reports whether a parameter has a default, so that [Study.Default] returns a configuration.
+func (s *Study) HasDefault() bool {
+	return slices.ContainsFunc(s.Params, func(p Param) bool { return p.Default != nil })
+}
+
 // Default returns the user's default configuration, made of the defaults of the parameters. If only some parameters
 // have a default, the others take the middle of their range, or their first value, or the nearest admissible value.
 // ok is false if no parameter has a default. It is an error if the given defaults are not admissible together.

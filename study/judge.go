@@ -21,6 +21,7 @@ type judge struct {
 	lasted   lasted
 	thrift   thrift
 	one      *assay.Trial // the first proposal's, or nil while it runs
+	finished *assay.Trial // of the least ID that is done, or nil
 	replayed int          // trials of earlier sessions
 
 	mu sync.Mutex
@@ -65,8 +66,14 @@ func (j *judge) emptyField() race.Field { return race.Of(&j.shelf, j.study.Goal.
 // best returns the best trial, with the median of its runs as its value, or nil.
 func (j *judge) best() *assay.Trial { return j.top }
 
-// first returns the trial of the first proposal, or nil while it runs.
-func (j *judge) first() *assay.Trial { return j.one }
+// first returns the baseline, which the best is compared with: the trial of the first proposal, or nil while it runs. If
+// its run was stopped and it is no declared default, the baseline is the first trial that is done.
+func (j *judge) first() *assay.Trial {
+	if j.one == nil || !j.one.Stopped() || j.study.Declared || j.finished == nil {
+		return j.one
+	}
+	return j.finished
+}
 
 // counts returns how many trials have ended, and how many runs were made to find out which is best.
 func (j *judge) counts() (trials, races int) { return len(j.history), len(j.races) }
@@ -98,11 +105,15 @@ func (j *judge) ended() []assay.Trial {
 }
 
 // remember adds a trial in a final state to the history, which keeps it. Among equal values the trial that ended
-// first stays the best. The first trial is the one with ID 1, in any state: it is the baseline.
+// first stays the best.
 func (j *judge) remember(t assay.Trial) {
 	if t.ID == 1 {
-		first := t
-		j.one = &first
+		one := t
+		j.one = &one
+	}
+	if t.State == assay.Done && (j.finished == nil || t.ID < j.finished.ID) {
+		finished := t
+		j.finished = &finished
 	}
 	j.lasted.trial(t)
 	j.thrift.trial(t)
@@ -264,8 +275,8 @@ func (j *judge) answer() Result {
 		r.Best = *j.top
 		r.Best.Value, r.Runs = j.measured(*j.top)
 	}
-	if j.one != nil {
-		r.First = j.corrected(*j.one)
+	if first := j.first(); first != nil {
+		r.First = j.corrected(*first)
 	}
 	if j.study.Goal.Several() {
 		r.Front, r.Refuted = j.frontier.front(), j.refutedOfFront()

@@ -39,3 +39,38 @@ func TestJudge(t *testing.T) {
 		t.Errorf("trial 3 is %v", got)
 	}
 }
+
+// The best is compared with the first proposal. If the run of that was stopped, the first trial that is done takes its
+// place, in the order of the proposals, unless the first proposal is a declared default.
+func TestBaseline(t *testing.T) {
+	stopped := ran(1, 1, 10)
+	stopped.State, stopped.Decision = assay.Censored, &assay.Decision{Stop: true}
+	failed := ran(1, 1, 10)
+	failed.State = assay.Failed
+	for _, tt := range []struct {
+		name     string
+		declared bool
+		trials   []assay.Trial
+		want     int64
+	}{
+		{"done", false, []assay.Trial{ran(2, 2, 6), ran(1, 1, 10)}, 1},
+		{"stopped", false, []assay.Trial{ran(3, 3, 4), stopped, ran(2, 2, 6)}, 2},
+		{"stopped alone", false, []assay.Trial{stopped}, 1},
+		{"a stopped default", true, []assay.Trial{stopped, ran(2, 2, 6)}, 1},
+		{"failed", false, []assay.Trial{failed, ran(2, 2, 6)}, 1},
+		{"running", false, []assay.Trial{ran(2, 2, 6)}, 0},
+	} {
+		j := newJudge(&Study{Race: true, Declared: tt.declared}, &assay.ConfigIndex{})
+		for _, run := range tt.trials {
+			j.remember(run)
+		}
+		j.choose()
+		got := int64(0)
+		if f := j.first(); f != nil {
+			got = f.ID
+		}
+		if r := j.answer(); got != tt.want || r.First.ID != tt.want {
+			t.Errorf("%s: the baseline is trial %d, in the result %d, want %d", tt.name, got, r.First.ID, tt.want)
+		}
+	}
+}

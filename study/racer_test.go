@@ -18,6 +18,7 @@ type reruns struct {
 	first1  *assay.Trial
 	broken  []int64
 	lost    bool
+	over    bool // the search has nothing more to try
 	made    []string
 	queue   []assay.Trial // of the race
 	races   int
@@ -26,7 +27,7 @@ type reruns struct {
 func (r *reruns) budget() Budget                     { return r.limit }
 func (r *reruns) interrupted(context.Context) bool   { return r.stopped }
 func (r *reruns) exhausted() bool                    { return false }
-func (r *reruns) timed() bool                        { return false }
+func (r *reruns) timed() bool                        { return r.over }
 func (r *reruns) pressed() bool                      { return false }
 func (r *reruns) repeats(assay.Config) bool          { return false }
 func (r *reruns) typical(assay.Config) time.Duration { return 4 * time.Second }

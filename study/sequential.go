@@ -15,8 +15,13 @@ import (
 // quietPairs is how many pairs are made if runs are alike: the least number whose spread shows that they are.
 const quietPairs = 3
 
-// fewPairs is the least number of pairs that has an interval: where there is no time for them none is made.
+// fewPairs is the least number of pairs that has an interval. A run of the second pair may be missing: the search has run
+// the first configuration once. If there is no time for so many runs none is made.
 const fewPairs = 2
+
+// restPairs is how many pairs may take all of the time that the search left: as many as two looks need. A study that
+// ends by its number of trials makes as many.
+const restPairs = 12
 
 // pairs has the results of the pairs of runs at the end.
 type pairs interface {
@@ -31,11 +36,20 @@ func (r *racer) nextOfPair(best, first *assay.Trial) *assay.Trial {
 	n := r.duel.checked(first.ID)
 	switch of := r.duel.checked(best.ID); {
 	case n < of:
+		if of == fewPairs && !r.affordsRuns(n, r.runTime(first)) {
+			return nil
+		}
 		return first
 	case n > of:
 		return best
 	}
-	if n >= r.Check || r.told(n) || !r.affordsPair(n, best, first) {
+	if n >= r.Check || r.told(n) {
+		return nil
+	}
+	if !r.affordsPair(n, best, first) {
+		if n == fewPairs-1 && r.affordsRuns(n, r.runTime(best)) {
+			return best // the run of the first is one of the search
+		}
 		return nil
 	}
 	h := fnv.New64a()
@@ -63,41 +77,53 @@ func (r *racer) told(n int) bool {
 	return v.Low > -Little
 }
 
-// affordsPair reports whether there is time for one more pair after n: within the rest of the time budget, and within
-// the share of the pairs. Without time for the least number of pairs that has an interval, there is no time for one.
+// affordsPair reports whether there is time for one more pair after n, and before the first one for the least
+// comparison. If there is none, it notes the reason.
 func (r *racer) affordsPair(n int, best, first *assay.Trial) bool {
-	budget := r.limits.budget().Time
-	if budget <= 0 {
+	need, what := r.pairTime(best, first), "a pair"
+	if n == 0 {
+		need, what = r.fewTime(best, first), "the least comparison with an interval"
+	}
+	if r.affordsRuns(n, need) {
 		return true
 	}
-	pair := r.pairTime(best, first)
-	need := time.Duration(max(1, fewPairs-n)) * pair
-	if left := budget - r.record.spent(); left < need {
-		r.short = fmt.Sprintf("of the time budget %s was left, and %s", report.Duration(max(left, 0)), takes(need, n))
-		return false
-	}
-	if left := r.checkTime() - r.pairs.comparing(); left < need {
-		r.short = fmt.Sprintf("of the time kept for them %s was left, and %s", report.Duration(max(left, 0)), takes(need, n))
-		return false
-	}
-	if r.CheckShare == 0 && !r.affords(need) {
-		r.short = fmt.Sprintf("few configurations have run, and %s", takes(need, n))
-		return false
-	}
-	return true
+	r.short = fmt.Sprintf("%s of the time budget is left for them, and %s takes %s",
+		report.Duration(max(r.pairsRoom(n), 0)), what, report.Duration(need))
+	return false
 }
 
-// takes describes the time that the pairs lack.
-func takes(need time.Duration, n int) string {
-	if n < fewPairs-1 {
-		return fmt.Sprintf("the least number of pairs with an interval takes %s", report.Duration(need))
+// affordsRuns reports whether runs that take so much time may follow n pairs.
+func (r *racer) affordsRuns(n int, need time.Duration) bool {
+	return r.limits.budget().Time <= 0 || r.pairsRoom(n) >= need
+}
+
+// pairsRoom returns the time that pairs may take after n of them: the rest of the time budget, within the share of the
+// pairs. Time that nothing else can use is theirs.
+func (r *racer) pairsRoom(n int) time.Duration {
+	left := r.limits.budget().Time - r.record.spent()
+	if r.CheckShare == 0 && r.limits.pressed() {
+		left = min(left, r.thrift.room(r.limits.budget().Time))
 	}
-	return fmt.Sprintf("a pair takes %s", report.Duration(need))
+	if r.CheckShare == 0 && r.limits.timed() && n < restPairs {
+		return left
+	}
+	return min(left, r.checkTime()-r.pairs.comparing())
+}
+
+// runTime returns how long a run of a trial is likely to take.
+func (r *racer) runTime(t *assay.Trial) time.Duration {
+	return r.took.typical(t.Config) + r.took.least()
 }
 
 // pairTime returns how long a pair of runs is likely to take.
 func (r *racer) pairTime(best, first *assay.Trial) time.Duration {
-	return r.took.typical(best.Config) + r.took.typical(first.Config) + 2*r.took.least()
+	return r.runTime(best) + r.runTime(first)
+}
+
+// fewTime returns how long the least comparison that has an interval is likely to take: two runs of the best, and one
+// of the first beside the search's.
+func (r *racer) fewTime(best, first *assay.Trial) time.Duration {
+	return r.pairTime(best, first) + r.runTime(best)
 }
 
 // checkTime returns the time that the pairs may take: CheckShare of the time budget.

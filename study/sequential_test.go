@@ -1,10 +1,12 @@
 package study
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/stats"
 )
 
@@ -102,8 +104,8 @@ func TestPairsAreDrawn(t *testing.T) {
 	}
 }
 
-// The pairs take a share of the time budget at most, here of 10 s a pair, and none is made where there is no time for
-// two. What is kept back for them is what they are likely to take.
+// The pairs take a share of the time budget at most, here of 10 s a pair. None is made if there is no time for the least
+// comparison, and no time is kept back for less than two pairs.
 func TestPairsHaveAShare(t *testing.T) {
 	for _, tt := range []struct {
 		budget time.Duration
@@ -112,11 +114,13 @@ func TestPairsHaveAShare(t *testing.T) {
 		short  string
 		kept   time.Duration
 	}{
-		{100 * time.Second, 0, 2, "of the time kept for them 4 s was left, and a pair takes 10 s", 20 * time.Second},
-		{90 * time.Second, 0, 0, "of the time kept for them 18 s was left, and " +
-			"the least number of pairs with an interval takes " +
-			"20 s", 0},
-		{100 * time.Second, 0.5, 6, "of the time kept for them 2 s was left, and a pair takes 10 s", 50 * time.Second},
+		{100 * time.Second, 0, 2, "4 s of the time budget is left for them, and a pair takes 10 s", 20 * time.Second},
+		{90 * time.Second, 0, 2, "2 s of the time budget is left for them, and a pair takes 10 s", 0},
+		{70 * time.Second, 0, 0, "14 s of the time budget is left for them, and the least comparison with an interval " +
+			"takes 15 s", 0},
+		{90 * time.Second, 0.1, 0, "9 s of the time budget is left for them, and the least comparison with an interval " +
+			"takes 15 s", 0},
+		{100 * time.Second, 0.5, 6, "2 s of the time budget is left for them, and a pair takes 10 s", 50 * time.Second},
 		{10000 * time.Second, 0, 30, "", 2000 * time.Second},
 	} {
 		p := paired{&reruns{}, from(999), false}
@@ -138,5 +142,51 @@ func TestPairsHaveAShare(t *testing.T) {
 		if got := r.pairsReserve(trialOf(7, 4*ratio), trialOf(1, 4)); got != want {
 			t.Errorf("%v: %v is kept back, want %v", ratio, got, want)
 		}
+	}
+}
+
+// If there is no time for a second pair, the best runs alone: the search has run the first.
+func TestLeastComparison(t *testing.T) {
+	budget := Budget{Time: 100 * time.Second}
+	s := Study{Name: "s", Check: 30, Race: true, Sequential: true, CheckShare: 0.15, Budget: budget}
+	p := paired{&reruns{best1: trialOf(7, 4), first1: trialOf(1, 5), limit: budget}, from(999), false}
+	r := racing(s, p.reruns)
+	r.contest, r.pairs = p, p
+	if err := r.check(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if first, best := p.checked(1), p.checked(7); first != 1 || best != 2 {
+		t.Errorf("%d + %d runs: %v", first, best, p.made)
+	}
+}
+
+// Time that the search has left is for the pairs, up to the second look.
+func TestPairsTakeTheRest(t *testing.T) {
+	p := paired{&reruns{over: true}, from(999), false}
+	if _, n := pairsOf(t, Study{Name: "s", Check: 30, Race: true, Budget: Budget{Time: 200 * time.Second}}, p); n != 12 {
+		t.Errorf("%d pairs within 200 s that nothing else uses, want 12", n)
+	}
+}
+
+// A run of the best that has no pair counts while the pairs are few.
+func TestVerdictOfThreeRuns(t *testing.T) {
+	runs := func(id int64, seconds ...float64) (all []assay.Trial) {
+		for _, x := range seconds {
+			all = append(all, ran(id, float64(id), x))
+		}
+		return all
+	}
+	best := ran(2, 2, 5)
+	r := Result{
+		Found: true, Best: best, First: ran(1, 1, 10), Trials: append(runs(1, 10), best), Races: runs(3, 7, 7.1),
+		Checks: slices.Concat(runs(1, 10.1), runs(2, 5.1, 5.05)),
+	}
+	v, ok := r.Verdict(assay.Goal{Metric: "elapsed"})
+	if !ok || v.Pairs != 1 || v.A.N != 2 || v.B.N != 2 || v.Verdict != stats.Less {
+		t.Errorf("%+v", v)
+	}
+	r.Checks = r.Checks[:2]
+	if v, _ = r.Verdict(assay.Goal{Metric: "elapsed"}); v.Verdict != stats.Undecided {
+		t.Errorf("one run of the best: %+v", v)
 	}
 }

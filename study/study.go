@@ -55,6 +55,10 @@ type Study struct {
 	Store    assay.Store // the study exists there; see assay.Store.Create
 	Budget   Budget
 
+	// Declared is whether the first proposal is the configuration that the program has now. The best is then compared with
+	// no other one. Without it the baseline is the first trial that is done, if the run of the first proposal was stopped.
+	Declared bool
+
 	Stopper      assay.Stopper      // optional; nil never stops a run
 	StudyStopper assay.StudyStopper // optional; nil never ends the study
 	Clock        assay.Clock        // optional; nil is the machine's
@@ -121,7 +125,7 @@ type Result struct {
 	// Front is the Pareto front of a goal with several objectives, in order of the first. Best is then the balanced
 	// trial: see [Balanced].
 	Front    []FrontTrial
-	First    assay.Trial   // the trial of the first proposal, which Best is compared with
+	First    assay.Trial   // the baseline, which Best is compared with: see Study.Declared
 	Trials   []assay.Trial // in a final state, in the order they ended
 	Checks   []assay.Trial // repeated runs that compare Best with First, in the order they ended
 	Races    []assay.Trial // repeated runs that find out which is best, likewise

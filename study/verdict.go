@@ -26,8 +26,7 @@ func (r *Result) Verdict(g assay.Goal) (v Verdict, ok bool) {
 	if !r.Found || r.First.State != assay.Done || r.Best.Config.Equal(r.First.Config) {
 		return v, false
 	}
-	first, best := r.pairs(g)
-	n := len(first)
+	first, best, n := r.pairs(g)
 	if n == 0 {
 		value, _ := r.FirstMeasured(g)
 		v.Comparison = stats.CompareFew([]float64{value}, []float64{g.Show(r.Best.Value)}, nil, stats.CompareOptions{})
@@ -75,8 +74,9 @@ func (r *Result) RunsOf(c assay.Config) (runs []assay.Trial) {
 	return runs
 }
 
-// pairs returns the values of the pairs of runs in which both are complete.
-func (r *Result) pairs(g assay.Goal) (first, best []float64) {
+// pairs returns the values of the n pairs of runs in which both are complete. A further run of the best, whose pair is
+// not complete, is the last of best.
+func (r *Result) pairs(g assay.Goal) (first, best []float64, n int) {
 	var of [2][]assay.Trial
 	for _, c := range r.Checks {
 		switch c.ID {
@@ -91,7 +91,11 @@ func (r *Result) pairs(g assay.Goal) (first, best []float64) {
 			first, best = append(first, g.Show(a.Value)), append(best, g.Show(b.Value))
 		}
 	}
-	return first, best
+	n = len(first)
+	if k := len(of[0]); n > 0 && len(of[1]) > k && of[1][k].State == assay.Done {
+		best = append(best, g.Show(of[1][k].Value))
+	}
+	return first, best, n
 }
 
 // repeats are values by configuration.

@@ -44,7 +44,7 @@ func TestText(t *testing.T) {
 		{"predict lm.json --against m2", []string{"trial  at ", "(MAPE)", "within it"}},
 		{"learn m.yaml --dry-run", []string{"search     nimo, early stopping: none"}},
 		{"profile --data t.csv", []string{"bytes      ", "files      1 in 0 directories", "size       least"}},
-		{"bench t.yaml --methods rs --budget-x 3 --seeds 2", []string{"3 × median", "1 studies, 2 seeds"}},
+		{"bench t.yaml --methods rs --budget-x 3 --seeds 2", []string{"3 × median", "1 study, 2 seeds"}},
 		{"bench t.yaml --methods rs --budget 10s --seeds 2 --limit power@50,100", []string{"/power@50 ", "/power@100 "}},
 		{"plan w.json --slots 1,2 --price 0.04/h --svg p.svg", []string{"2", "no overhead is assumed"}},
 		{"plan w.json --simulate --machines 2x2 --error 0.1 --deadline 1h", []string{"w"}},

@@ -49,10 +49,7 @@ func newAnswer(b basis, goal assay.Goal, r study.Result) (*view.Answer, assay.Tr
 
 // gainText describes the gain of the best over the first configuration.
 func (b basis) gainText(goal assay.Goal, r study.Result, g *Gain) string {
-	first := "the first configuration"
-	if b.declared {
-		first = "the default"
-	}
+	first := baseline(b.declared, r.First)
 	switch {
 	case r.First.ID == r.Best.ID:
 		return "none: " + first + " is the best"
@@ -75,6 +72,17 @@ func (b basis) gainText(goal assay.Goal, r study.Result, g *Gain) string {
 	}
 	_, runs := r.FirstMeasured(goal)
 	return fmt.Sprintf("not shown: %s in %d + %d runs, too few for an interval", text, runs, max(1, r.Runs))
+}
+
+// baseline returns the name of the configuration that the best is compared with.
+func baseline(declared bool, first assay.Trial) string {
+	switch {
+	case declared:
+		return "the default"
+	case first.ID > 1:
+		return fmt.Sprintf("the first configuration that finished (trial %d)", first.ID)
+	}
+	return "the first configuration"
 }
 
 func reasonOf(t assay.Trial) string {
@@ -155,7 +163,7 @@ func brokenText(goal assay.Goal, runs []assay.Trial, broken Reruns) string {
 	for _, b := range goal.Bounds() {
 		m, ok := boundedBy(b, runs)
 		if ok && (m.lower && m.worst() < m.limit || !m.lower && m.worst() > m.limit) {
-			return fmt.Sprintf("%s %s in %s, limit %s", m.name, m.span(), plural(len(m.values), "1 run", "%d runs"),
+			return fmt.Sprintf("%s %s in %s, limit %s", m.name, m.span(), report.Count(len(m.values), "run", "runs"),
 				report.Metric(m.limit, m.unit))
 		}
 	}

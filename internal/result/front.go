@@ -279,7 +279,7 @@ func (o *Story) frontLines(l *report.Lines) {
 	for _, x := range o.Goal.Objectives() {
 		names = append(names, x.Metric)
 	}
-	l.Add("front", "%s of %d trials, beaten by none in %s", plural(len(o.Result.Front), "one", "%d"),
+	l.Add("front", "%d of %d trials, beaten by none in %s", len(o.Result.Front),
 		o.Trials.Total, andText(names))
 	const most = 12
 	f := NewFront(o.Study, o.Space.Values, o.Goal, o.Result)
@@ -295,13 +295,6 @@ func (o *Story) frontLines(l *report.Lines) {
 	if passed := passedOver(o.Goal, o.Result); len(passed) > 0 {
 		l.Add("passed over", "%s", passedText(passed))
 	}
-}
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return fmt.Sprintf(many, n)
 }
 
 func medianText(runs int) string {

@@ -24,6 +24,8 @@ type Gain struct {
 	Verdict string      `json:"verdict"` // "less", "more" or "~"
 	Shown   bool        `json:"shown"`   // the best is shown to be better
 	Text    string      `json:"text"`    // in words, as in [view.Answer]
+
+	of [2]int // runs of the first and of the best, in the comparison
 }
 
 // NewGain compares the repeated runs of a study. It returns nil if the repeated runs compare nothing.
@@ -34,7 +36,7 @@ func NewGain(goal assay.Goal, r study.Result) *Gain {
 	}
 	g := &Gain{
 		First: r.First.ID, Change: v.Change, CI95: [2]*float64{assay.Finite(v.Low), assay.Finite(v.High)}, Runs: v.Pairs,
-		Verdict: v.Verdict.String(),
+		Verdict: v.Verdict.String(), of: [2]int{v.A.N, v.B.N},
 	}
 	if v.Low <= -1 { // a ratio has no bound but 0
 		g.CI95[0] = nil
@@ -68,12 +70,15 @@ func (g *Gain) words(goal assay.Goal) string {
 	if g.Verdict == "~" {
 		text = changeText(unit, g.Change, 2)
 	}
-	pairs := plural(g.Runs, "1 pair", "%d pairs")
+	pairs := fmt.Sprintf("%d pairs", g.Runs)
+	if g.Runs == 1 {
+		pairs = fmt.Sprintf("%d + %d runs", g.of[0], g.of[1])
+	}
+	if g.First > 1 { // else it is the first configuration, or the default
+		pairs += fmt.Sprintf(" with trial %d", g.First)
+	}
 	switch {
 	case low == nil || high == nil:
-		if g.Runs == 1 {
-			return "not shown: " + text + " in 1 + 1 runs, too few for an interval"
-		}
 		return fmt.Sprintf("not shown: %s in %s, too few for an interval", text, pairs)
 	case g.Verdict == "~":
 		near, far := *low, *high // the bound that is better for the user is the second

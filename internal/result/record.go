@@ -425,7 +425,7 @@ func Recall(ctx context.Context, store assay.Store, name string, def *spec.Study
 	}
 	return study.Recall(ctx, &study.Study{
 		Name: name, Store: store, Space: space, Goal: goal, Race: def.Mode() == spec.ModeCommand,
-		Anywhere: def.Placement.Class == spec.Anywhere, Class: def.Placement.Target,
+		Anywhere: def.Placement.Class == spec.Anywhere, Class: def.Placement.Target, Declared: def.HasDefault(),
 	})
 }
 

@@ -65,7 +65,7 @@ func (o *Shown) answerLines(l *report.Lines, r *Record) {
 // frontLines describes the front.
 func (o *Shown) frontLines(l *report.Lines, r *Record) {
 	f := o.Front
-	l.Add("front", "%s, hypervolume %s %%: assay study front %s", plural(len(f.Front), "one trial", "%d trials"),
+	l.Add("front", "%s, hypervolume %s %%: assay study front %s", report.Count(len(f.Front), "trial", "trials"),
 		report.Number(100*f.Hypervolume, 3), report.ShellQuote([]string{r.Name}))
 	for k, m := range f.Front {
 		if m.Trial == f.Balanced {

@@ -36,7 +36,7 @@ type Story struct {
 func NewStory(name string, def *spec.Study, space *assay.Space, goal assay.Goal, r study.Result,
 	at Place,
 ) (*Story, error) {
-	declared := slices.ContainsFunc(def.Params, func(p spec.Param) bool { return p.Default != nil })
+	declared := def.HasDefault()
 	o := &Story{
 		Outcome: NewOutcome(name, space, goal, r), Result: r, Space: space, Goal: goal, Simulated: def.Replay != nil,
 		Default: declared, budget: def.Budget.Time,
@@ -245,10 +245,7 @@ var endings = map[string]string{
 
 // first returns the name of the first configuration.
 func (o *Story) first() string {
-	if o.Default {
-		return "the default"
-	}
-	return "the first configuration"
+	return baseline(o.Default, o.Result.First)
 }
 
 // WriteFailures prints why nothing is recommended, and why no trial ended well: the first reasons, each once, with the

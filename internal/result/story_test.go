@@ -93,7 +93,7 @@ run        run 1
 `},
 		"one pair": {", default: 1", pairs(1, 4, 2), `best       keep the default: n=1
 elapsed    4 s, median of 2 runs (trial 1)
-gain       not shown: 50 % faster in 1 + 1 runs, too few for an interval
+gain       not shown: 50 % faster in 2 + 1 runs, too few for an interval
 candidate  n=2: 2 s (trial 2)
 run        run 1
 `},

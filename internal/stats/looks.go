@@ -70,10 +70,11 @@ func CompareAtLook(a, b []float64, level float64) Comparison {
 
 // CompareVerdict compares two commands by pairs of runs, in any number: by [CompareAtLook] from the first look on, and
 // by [CompareFew] below it. earlier are runs of the first command that are in no pair, and more the repeated runs of
-// other configurations; they count below the first look only. a[i] and b[i] are a pair.
+// other configurations; they count below the first look only. a[i] and b[i] are a pair; a run of b after the last pair
+// counts below the first look too.
 func CompareVerdict(a, b, earlier []float64, more [][]float64) Comparison {
 	if len(a) >= FirstLook {
-		return CompareAtLook(a, b, 0)
+		return CompareAtLook(a, b[:len(a)], 0)
 	}
 	c := CompareFew(slices.Concat(a, earlier), b, more, CompareOptions{})
 	c.N = len(a)
