@@ -37,7 +37,7 @@ func (r Report) Write(w io.Writer, p report.Palette) error {
 	}
 	g := report.NewTable(p, "geometric mean", "method", "budget", ">error %", "95 %")
 	for _, row := range r.Geomean {
-		g.Add(fmt.Sprintf("%d studies, %d seeds", len(r.Studies), r.Seeds), row.Method, row.Budget.text(), percent(row.RE),
+		g.Add(report.Count(len(r.Studies), "study", "studies")+", "+report.Count(r.Seeds, "seed", "seeds"), row.Method, row.Budget.text(), percent(row.RE),
 			percent(row.CI95[0])+" – "+percent(row.CI95[1]))
 	}
 	if _, err := fmt.Fprintln(w); err != nil {
