@@ -44,13 +44,11 @@ export class Runs {
     this.asking ||= setTimeout(async () => {
       this.asking = 0;
       if (this.leave.signal.aborted) return;
-      const answer = await fetch(`/api/v1/queue?limit=100&study=${encodeURIComponent(this.name)}`, { signal: this.leave.signal })
-        .catch(() => null);
+      // The log-out may end the answer too, in the middle.
+      const q = await fetch(`/api/v1/queue?limit=100&study=${encodeURIComponent(this.name)}`, { signal: this.leave.signal })
+        .then((answer) => answer.ok ? answer.json() : null).catch(() => null);
       this.known = true;
-      if (answer?.ok) {
-        const q = await answer.json();
-        [this.queue, this.total, this.at] = [q.entries, q.total, Date.now()];
-      }
+      if (q) [this.queue, this.total, this.at] = [q.entries, q.total, Date.now()];
       this.update();
     }, 150);
   }
