@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"os"
@@ -168,16 +169,20 @@ func TestObserveSeesWhatGrows(t *testing.T) {
 		var mu sync.Mutex
 		var last assay.Measurement
 		job := assay.Job{
-			Argv:     []string{"/bin/sh", "-c", `dd if=/dev/zero of=/dev/null bs=64M count=400 2>/dev/null`},
-			Interval: 20 * time.Millisecond, Limit: 600 * time.Millisecond,
+			Argv:     []string{"/bin/sh", "-c", `dd if=/dev/zero of=/dev/null bs=64M 2>/dev/null`},
+			Interval: 20 * time.Millisecond, Limit: time.Minute,
 		}
-		m, _ := l.Run(t.Context(), job, func(m assay.Measurement) {
+		ctx, enough := context.WithCancel(t.Context())
+		defer enough()
+		m, _ := l.Run(ctx, job, func(m assay.Measurement) {
 			mu.Lock()
 			defer mu.Unlock()
 			if m.Metrics["cpu"] < last.Metrics["cpu"] || m.Metrics["max_rss"] < last.Metrics["max_rss"] {
 				t.Errorf("%v after %v", m.Metrics, last.Metrics)
 			}
-			last = m
+			if last = m; last.Metrics["max_rss"] >= 64<<20 && last.Metrics["cpu"] >= 0.1 {
+				enough()
+			}
 		})
 		mu.Lock()
 		defer mu.Unlock()

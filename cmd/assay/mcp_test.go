@@ -279,14 +279,15 @@ func mcpProcess(t *testing.T, dir string) *exec.Cmd {
 	return cmd
 }
 
-// sleeping waits until a process is a run of slow.yaml, or until none is. The supervisor of the tests adopts orphans.
+// sleeping waits until a process is a run of slow.yaml, or until there is none and no study. The supervisor of the tests adopts orphans.
 func sleeping(t *testing.T, want bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		found := false
 		for _, p := range testbed.Descendants(os.Getppid()) {
 			line, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(p), "cmdline"))
-			found = found || strings.HasPrefix(string(line), "sleep\x0077")
+			run, study := strings.HasPrefix(string(line), "sleep\x0077"), strings.Contains(string(line), "\x00tune\x00")
+			found = found || run || study && !want // a study writes its last files after its run has ended
 		}
 		if found == want {
 			return
