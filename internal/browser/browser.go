@@ -92,7 +92,8 @@ func start() {
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(one.path), chromedp.NoSandbox,
 		chromedp.DisableGPU, chromedp.UserDataDir(one.dir), chromedp.Flag("disable-quic", true),
 		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true),
-		chromedp.Flag("disable-sync", true), chromedp.WSURLReadTimeout(2*time.Minute))
+		chromedp.Flag("disable-sync", true), chromedp.Flag("disable-software-rasterizer", true),
+		chromedp.WSURLReadTimeout(2*time.Minute))
 	ctx, stop := chromedp.NewExecAllocator(context.Background(), options...)
 	one.stop = stop
 	one.ctx, _ = chromedp.NewContext(ctx)

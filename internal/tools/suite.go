@@ -78,6 +78,9 @@ func test(module string, args []string, programs string, signals <-chan os.Signa
 	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
 	cmd.Dir = module
 	cmd.Env = append(os.Environ(), "ASSAY_TEST_PROGRAMS="+programs)
+	if os.Getenv("GOGC") == "" {
+		cmd.Env = append(cmd.Env, "GOGC=400") // thousands of short programs, of little memory
+	}
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
