@@ -16,6 +16,7 @@ import (
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/internal/stats"
 	"github.com/assay-run/assay/internal/table"
+	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/search"
 	"github.com/assay-run/assay/spec"
 )
@@ -25,6 +26,13 @@ var update = flag.Bool("update", false, "write testdata/answer.golden")
 // steps is a table of n configurations, of which x takes 2n-x seconds in each of some recorded runs, times the factor.
 func steps(t *testing.T, n int, factors ...float64) (Problem, *table.Table) {
 	t.Helper()
+	return recordedOf(t, n, func(x int) float64 { return float64(2*n - x) }, factors...)
+}
+
+// recordedOf is a table of n configurations, of which x takes so many seconds in each of some recorded runs, times the
+// factor.
+func recordedOf(t *testing.T, n int, seconds func(x int) float64, factors ...float64) (Problem, *table.Table) {
+	t.Helper()
 	columns := make([]string, len(factors))
 	for k := range factors {
 		columns[k] = fmt.Sprintf("s%d", k)
@@ -33,7 +41,7 @@ func steps(t *testing.T, n int, factors ...float64) (Problem, *table.Table) {
 	for x := range n {
 		text += fmt.Sprint(x)
 		for _, by := range factors {
-			text += fmt.Sprintf(",%g", float64(2*n-x)*by)
+			text += fmt.Sprintf(",%g", seconds(x)*by)
 		}
 		text += "\n"
 	}
@@ -100,6 +108,30 @@ func TestAnswers(t *testing.T) {
 		same := r.Rows[i]
 		if same.Study, same.Noise, same.BySeed = "", "", nil; row.Mean != same.Mean || *row.Right != *same.Right {
 			t.Errorf("%+v of all, %+v of the table", row, same)
+		}
+	}
+}
+
+// No gain is shown by a study of a program in which no parameter has an effect, but in 2 of 100 studies. Search, race and
+// the choice of the best take part.
+func TestEqualsShowNoGain(t *testing.T) {
+	p, tab := recordedOf(t, 60, func(int) float64 { return 1 }, 1)
+	seeds := 40
+	if testbed.IsSystem() {
+		seeds = 400
+	}
+	r, err := Answers(t.Context(), AnswerOptions{
+		Problems: []Problem{p}, Tables: []*table.Table{tab}, Players: players(t, "auto"), Budgets: []float64{20, 50},
+		Noise: []Noise{LogNormal(0.02), LogNormal(0.1), LogNormal(0.3)}, Run: forever, Seeds: seeds, Workers: 2,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range r.Rows {
+		t.Logf("%s, %g x: %.1f %% untrue, %.0f %% with an interval", row.Noise, row.Budget, 100*row.Untrue.Value,
+			100*row.Bound.Value)
+		if row.Study == "" && row.Noise == "" && (row.Untrue.Value > 0.02 || row.Bound.Value == 0) {
+			t.Errorf("%g x: %+v of the gains are shown", row.Budget, row.Untrue)
 		}
 	}
 }

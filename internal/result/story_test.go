@@ -103,7 +103,7 @@ gain       none above 1 %: 0 % [0 %, 0 %], 8 pairs
 `},
 		"without a default, not shown": {"", pairs(2, 4, 3.95), `best       n=2
 elapsed    2 s (trial 2)
-gain       not shown: 1.1 % faster [0.71 % slower, 2.9 % faster], 2 pairs
+gain       not shown: 1.1 % faster [1.1 % slower, 3.2 % faster], 2 pairs
 `},
 		"the first": {", default: 2", func(r *study.Result) { r.First = r.Best }, `best       keep the default: n=2
 elapsed    2 s (trial 2)
