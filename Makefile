@@ -17,6 +17,7 @@
 # make dist-test  installs and uses them on a fresh Debian (root and debootstrap)
 # make reference  the pages of the reference and the drawn architecture, which are made from the code
 # make site   the documentation as a site, in dist/site; links are checked, and its search in a browser
+# make pictures  pictures of every page in every state, at three sizes and in two themes, in dist/pictures
 # make dev    what a newcomer needs: installs it, builds, and runs the fast tests
 # make lint   vet, gofumpt and golangci-lint from tools.mod; types of the pages' modules; phrases per 1,000 words; the figures of make mutants reach their floors
 
@@ -25,10 +26,14 @@ TOOL   := $(GO) tool -modfile=tools.mod
 RACE   := . ./internal/batch ./internal/worker ./internal/queue/... ./internal/access ./study ./internal/service ./internal/builds ./internal/online ./internal/table ./run ./store/... ./internal/store/... ./internal/rest/... ./search ./internal/term ./internal/workbench ./internal/meterfs
 FUZZTIME ?= 60s
 
-.PHONY: dist dist-test site reference dev promises test short system conditions extensions deps deps-system race bench soak fuzz mutants lint fmt
+.PHONY: pictures dist dist-test site reference dev promises test short system conditions extensions deps deps-system race bench soak fuzz mutants lint fmt
 
 test: deps
 	$(GO) run ./internal/tools suite -p 4 -ldflags=-w -timeout 10m ./...
+
+pictures: deps
+	ASSAY_MANY=100000 ASSAY_PICTURES=$(CURDIR)/dist/pictures ASSAY_TEST=system $(GO) test -count=1 -timeout 30m ./internal/web ./internal/pages \
+		-run 'TestStates|TestManyTrials|TestAllPages|TestStudyAtAllSizes|TestReportInABrowser|TestCharts'
 
 short:
 	$(GO) test -short ./...

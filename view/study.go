@@ -28,6 +28,7 @@ type Study struct {
 	Lost       float64   `json:"lost_s" doc:"in attempts that do not count"`
 	Events     int64     `json:"events" doc:"how many there are on record"`
 	Created    time.Time `json:"created"`
+	Owner      string    `json:"owner,omitempty" doc:"who submitted it; empty if it began in a terminal"`
 	Last       time.Time `json:"last" doc:"when the last event was"`
 	Why        string    `json:"why,omitempty" doc:"the error in which it ended, if it did"`
 	EndedBy    string    `json:"ended_by" doc:"empty while it goes on"`

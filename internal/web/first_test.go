@@ -66,17 +66,22 @@ func TestAllFailed(t *testing.T) {
 	}
 }
 
-// The list has the newest study first, and links sort it. Pages that need a server exist only with one.
+// The list has the newest study first, and links sort it. Its owner is a column if a study has one. Pages that need a server exist only with one.
 func TestListAndStore(t *testing.T) {
 	t.Parallel()
 	store := memory(t)
 	for i, name := range []string{"a", "c", "b"} {
-		newRecord(t, store, name).run(5 + 10*i)
+		r := newRecord(t, store, name)
+		if name == "c" {
+			r.append(assay.Event{At: r.at, Steered: &assay.StudyCommand{Do: "run", By: "ada"}})
+		}
+		r.run(5 + 10*i)
 	}
 	d := doorTo(t, store, true)
 	d.login("viewer.x")
 	for query, want := range map[string]string{
 		"": "b c a", "?sort=study": "a b c", "?sort=trials": "b c a", "?sort=nothing": "b c a",
+		"?sort=owner": "a b c", "?q=ada": "c",
 	} {
 		_, body := d.do("GET", "/"+query, nil)
 		var names []string
@@ -85,6 +90,9 @@ func TestListAndStore(t *testing.T) {
 		}
 		if got := strings.Join(names, " "); got != want {
 			t.Errorf("%q: %s, want %s", query, got, want)
+		}
+		if strings.Count(body, `<td class="owner">ada</td>`) != 1 {
+			t.Errorf("%q: the owner of c is not in its row", query)
 		}
 		if strings.Contains(body, `"/queue"`) || !strings.Contains(body, `"/kb"`) {
 			t.Error("a store offers the queue, or no knowledge")

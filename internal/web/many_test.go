@@ -62,6 +62,11 @@ func TestManyTrials(t *testing.T) {
 	_, few := took("few")
 	_, cold := took("many")
 	_, warm := took("many")
+	for _, dark := range []bool{false, true} {
+		b.Theme(dark)
+		b.Frame()
+		b.Picture(fmt.Sprintf("state-%d-1280-%s", n, map[bool]string{true: "dark", false: "light"}[dark]))
+	}
 	// A hundred times the trials take at most some times as long: nothing is done again for each.
 	if limit := 20*few + time.Duration(n)*time.Millisecond; cold > limit || warm > limit {
 		t.Errorf("%d trials are drawn in %s, then in %s; 100 in %s", n, cold, warm, few)

@@ -35,6 +35,7 @@ var columns = []column{
 	}},
 	{"gain", "gain", func(a, b view.Study) int { return cmp.Compare(gained(b), gained(a)) }},
 	{"trials", "trials", func(a, b view.Study) int { return cmp.Compare(b.Trials, a.Trials) }},
+	{"owner", "owner", func(a, b view.Study) int { return strings.Compare(a.Owner, b.Owner) }},
 }
 
 // newest returns when a study last changed. The events of a simulated study have simulated times.
@@ -63,7 +64,7 @@ func gained(s view.Study) (percent float64) {
 	return 0
 }
 
-// studies shows the studies whose name or objective contains the search text, the newest first unless another order is
+// studies shows the studies whose name, objective or owner contains the search text, the newest first unless another order is
 // requested.
 func (s *site) studies(v *visit) error {
 	all, err := v.API.Studies(v.ctx)
@@ -73,7 +74,7 @@ func (s *site) studies(v *visit) error {
 	p := studiesPage{Filter: v.r.URL.Query().Get("q"), Sort: columns[0].Name, Columns: columns}
 	p.Studies = slices.DeleteFunc(all, func(st view.Study) bool {
 		has := func(text string) bool { return strings.Contains(strings.ToLower(text), strings.ToLower(p.Filter)) }
-		return !has(st.Study) && !has(st.Objective)
+		return !has(st.Study) && !has(st.Objective) && !has(st.Owner)
 	})
 	order := columns[0]
 	for _, c := range columns {
@@ -83,6 +84,11 @@ func (s *site) studies(v *visit) error {
 	}
 	slices.SortStableFunc(p.Studies, order.compare)
 	return v.render("studies.html", "Studies", p)
+}
+
+// Owned reports whether a study has an owner: without a server none has.
+func (p studiesPage) Owned() bool {
+	return slices.ContainsFunc(p.Studies, func(s view.Study) bool { return s.Owner != "" })
 }
 
 // Head returns the column of a name.

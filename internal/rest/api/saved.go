@@ -33,27 +33,22 @@ type savings struct {
 type saving struct {
 	mu      sync.Mutex // held while it is computed
 	created time.Time  // of the study
-	events  int64      // at which it was computed
-	saved   time.Duration
-	curve   []float64
-	answer  *view.Answer // nil if nothing was found, or of several objectives
-	until   time.Time    // it is reused until then while the study runs
+	owned   bool       // the owner is known
+	events  int64      // at which the rest was computed
+	until   time.Time  // it is reused until then while the study runs
+	gist
 }
 
-// A gist is the part that takes reading all of a study.
+// A gist is the part that takes reading a study. The caller must not change the curve or the answer.
 type gist struct {
-	saved  time.Duration
-	curve  []float64
-	answer *view.Answer
+	owner  string        // who submitted it here, "" if it began elsewhere
+	saved  time.Duration // by early stopping
+	curve  []float64     // the best value so far, as minimized, at places evenly spaced over the trials
+	answer *view.Answer  // nil if nothing was found, or of several objectives
 }
 
-// of returns the time that early stopping has saved a study, its best value so far (as minimized) at places evenly
-// spaced over the trials, and its recommendation. They may lag behind while the study is running. The caller must not
-// change the curve or the answer.
+// of returns the gist of a study. All but the owner may lag behind while the study is running.
 func (s *savings) of(ctx context.Context, sum assay.Summary) (gist, error) {
-	if sum.Best == 0 && sum.Counts[assay.Censored] == 0 {
-		return gist{}, nil
-	}
 	s.mu.Lock()
 	k := s.known[sum.Study]
 	if k == nil || !k.created.Equal(sum.Created) {
@@ -63,8 +58,16 @@ func (s *savings) of(ctx context.Context, sum assay.Summary) (gist, error) {
 	s.mu.Unlock()
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if !k.owned && sum.Events > 0 {
+		if err := s.own(ctx, k, sum.Study); err != nil {
+			return gist{}, err
+		}
+	}
+	if sum.Best == 0 && sum.Counts[assay.Censored] == 0 {
+		return gist{owner: k.owner}, nil
+	}
 	if k.events == sum.Events || k.events >= 0 && sum.Ended == "" && time.Now().Before(k.until) {
-		return gist{k.saved, k.curve, k.answer}, nil
+		return k.gist, nil
 	}
 	began := time.Now()
 	var trials []assay.Trial
@@ -83,7 +86,21 @@ func (s *savings) of(ctx context.Context, sum assay.Summary) (gist, error) {
 	}
 	k.events, k.saved, k.curve = sum.Events, study.Saved(trials), curveOf(trials)
 	k.until = time.Now().Add(patience * time.Since(began))
-	return gist{k.saved, k.curve, k.answer}, nil
+	return k.gist, nil
+}
+
+// own finds the owner: a submission is the first event of a study.
+func (s *savings) own(ctx context.Context, k *saving, study string) error {
+	for e, err := range s.store.Events(ctx, study, 0) {
+		if err != nil {
+			return err
+		}
+		if k.owned = true; e.Steered != nil {
+			k.owner = e.Steered.By
+		}
+		return nil
+	}
+	return nil
 }
 
 // curveOf returns the best so far, of trials in the order in which they ended, from the first that has

@@ -42,7 +42,7 @@ func (s *Server) study(ctx context.Context, i Info) (view.Study, error) {
 	if err != nil {
 		return out, err
 	}
-	out.Saved = known.saved.Seconds()
+	out.Owner, out.Saved = known.owner, known.saved.Seconds()
 	if a := known.answer; a != nil {
 		out.Best, out.BestTrial, out.BestRuns, out.Gain, out.Keep = &a.Value, a.Trial, a.Runs, a.Gain, a.Keep
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/view"
 )
@@ -297,5 +298,41 @@ func TestBatchSystemsAreRefused(t *testing.T) {
 		if err := hosted(def); err == nil || !strings.Contains(err.Error(), "runs its studies on its workers") {
 			t.Errorf("place: %s: %v", place, err)
 		}
+	}
+}
+
+// A study has the owner who submitted it, also before its first trial. A study that began in a terminal has none.
+func TestOwner(t *testing.T) {
+	r := newRig(t)
+	file := "command: [x, '{n}']\nparameters: {n: 1..3}\n"
+	if _, err := r.clientOf(Author).Submit(t.Context(), Submission{Name: "ours", File: file}); err != nil {
+		t.Fatal(err)
+	}
+	def, err := spec.Decode([]byte(defined))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored, err := setup.Encode(def, "begun", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.host.store.Create(t.Context(), "begun", stored); err != nil {
+		t.Fatal(err)
+	}
+	p := assay.Proposal{ID: 1, Config: assay.Config{1}}
+	resumed := assay.Event{Steered: &assay.StudyCommand{Do: "run", By: "test"}}
+	if err := r.host.append(t.Context(), "begun", assay.Event{Asked: &p}, resumed); err != nil {
+		t.Fatal(err)
+	}
+	all, err := r.clientOf(Viewer).Studies(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	owners := map[string]string{}
+	for _, s := range all {
+		owners[s.Study] = s.Owner
+	}
+	if owners["ours"] != string(Author) || owners["tuned"] != "test" || owners["begun"] != "" {
+		t.Errorf("owners: %v", owners)
 	}
 }
