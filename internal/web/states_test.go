@@ -86,6 +86,7 @@ func TestStates(t *testing.T) {
 	b := browser.Open(t)
 	b.Visit(url)
 	b.Wait(`document.title === "Studies - assay"`)
+	all := os.Getenv("ASSAY_PICTURES") != ""
 	look := func(name, path, text string, width int64, dark bool) {
 		b.Size(width, max(width*9/16, 800))
 		b.Theme(dark)
@@ -97,9 +98,16 @@ func TestStates(t *testing.T) {
 		if w := browser.Eval[int64](b, `document.documentElement.scrollWidth`); w > width {
 			t.Errorf("%s is %d wide, the window %d", name, w, width)
 		}
+		for k := range browser.Eval[int](b, `document.querySelectorAll("[data-draw]").length`) {
+			if all { // a chart is drawn when it is looked at
+				browser.Eval[bool](b, fmt.Sprintf(
+					`document.querySelectorAll("[data-draw]")[%d].scrollIntoView({block: "center"}), true`, k))
+				b.Frame()
+			}
+		}
+		browser.Eval[bool](b, `scrollTo(0, 0), true`)
 		b.Picture(fmt.Sprintf("state-%s-%d-%s", name, width, map[bool]string{true: "dark", false: "light"}[dark]))
 	}
-	all := os.Getenv("ASSAY_PICTURES") != ""
 	for i, width := range []int64{390, 1280, 1920} {
 		for _, dark := range []bool{false, true} {
 			for k, s := range states {
