@@ -24,6 +24,10 @@ run() {
 	./*) go test -timeout 60m "$1" >"$log" 2>&1 || code=$? ;;
 	conditions) sh scripts/conditions.sh >"$log" 2>&1 || code=$? ;;
 	first) sh scripts/first.sh >"$log" 2>&1 || code=$? ;;
+	histories) # of two minutes each; the part ./internal/server has five of 40 s
+		ASSAY_HISTORIES=${HISTORIES:-100} ASSAY_HISTORY=2m \
+			go test -timeout 5h -parallel "${PARALLEL:-8}" -run 'TestHistories$' -v ./internal/server >"$log" 2>&1 || code=$?
+		;;
 	fuzz) timeout 120 sh scripts/fuzz.sh 20s 3 >"$log" 2>&1 || { code=$?; [ $code != 124 ] || code=0; } ;;
 	dist-test | site) make "$1" >"$log" 2>&1 || code=$? ;;
 	esac
@@ -40,7 +44,7 @@ fi
 all="$(packages) fuzz dist-test site"
 failed=0
 if [ "$mode" = all ]; then
-	for part in $all conditions first; do run "$part" || failed=1; done
+	for part in $all conditions first histories; do run "$part" || failed=1; done
 	exit $failed
 fi
 
