@@ -94,6 +94,13 @@ func (s *Store) await(ctx context.Context, study string, patience time.Duration)
 	}
 }
 
+// Current reports whether the session knows the whole record. A process that was frozen for longer than its lock lasts
+// may have a session of a study that another process goes on with.
+func (d *ExternalSession) Current(ctx context.Context) (bool, error) {
+	sum, err := d.store.Summary(ctx, d.Name)
+	return sum.Events == int64(d.Position()), err
+}
+
 // Close gives up the ownership of the study. A study that is over is known to the next one that looks for help.
 func (d *ExternalSession) Close(ctx context.Context) error {
 	if d.Result().EndedBy != "" {

@@ -308,6 +308,9 @@ func (d *ExternalSession) Trials() int {
 	return d.l.control.budget().Trials
 }
 
+// Position returns the end of the record, as far as the session knows it.
+func (d *ExternalSession) Position() assay.Position { return d.l.record.Position() }
+
 // Err returns why nothing can be recorded any more, or nil: the desk is of no use then, and another one that
 // is opened goes on.
 func (d *ExternalSession) Err() error {

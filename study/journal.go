@@ -112,6 +112,13 @@ func (j *Journal) take() []assay.Event {
 	return past
 }
 
+// Position returns the end of the record, as far as the journal has read and written it.
+func (j *Journal) Position() assay.Position {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.at
+}
+
 // Append adds events, all or none, made now. When it returns nil they are durable. If ctx is
 // done while they are being written it returns the error of ctx, and it is unknown whether
 // they will be on record: an attempt that has begun goes on.

@@ -94,14 +94,7 @@ func (x *externals) with(ctx context.Context, s *externalSession, do func(*setup
 	}
 	began := time.Now()
 	defer func() { x.turns.give(&s.user, time.Since(began)) }()
-	err := safely(x.o.warner(s.name), "study "+s.name, func() error {
-		if s.desk == nil {
-			if err := x.open(ctx, s); err != nil {
-				return err
-			}
-		}
-		return do(s.desk)
-	})
+	err := safely(x.o.warner(s.name), "study "+s.name, func() error { return x.answer(ctx, s, do) })
 	if s.desk == nil {
 		return err
 	}
@@ -110,6 +103,34 @@ func (x *externals) with(ctx context.Context, s *externalSession, do func(*setup
 		err = errors.Join(err, s.close(ctx))
 	}
 	return err
+}
+
+// answer calls do with the session of a study, which it opens if necessary. An answer without an event on record is from
+// the memory of the session, so it counts only if no other process has written to the record: else the session is opened
+// again, which takes the study back or fails.
+func (x *externals) answer(ctx context.Context, s *externalSession, do func(*setup.ExternalSession) error) error {
+	for {
+		if s.desk == nil {
+			if err := x.open(ctx, s); err != nil {
+				return err
+			}
+		}
+		at := s.desk.Position()
+		err := do(s.desk)
+		if s.desk.Position() != at || s.desk.Err() != nil || ctx.Err() != nil {
+			return err
+		}
+		current, unknown := s.desk.Current(ctx)
+		if unknown != nil {
+			return errors.Join(err, unknown)
+		}
+		if current {
+			return err
+		}
+		if err := s.close(ctx); err != nil {
+			return err
+		}
+	}
 }
 
 // open opens the session of a study on record.

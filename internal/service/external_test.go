@@ -139,3 +139,43 @@ func TestAskersAtOnce(t *testing.T) {
 		}
 	})
 }
+
+// A server that was frozen while another one had the study does not answer from its memory: it takes the study back, and
+// has the trials that the other one handed out.
+func TestAskedBehindTheRecord(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		ctx := context.Background()
+		store, h := memory(t), newHall(t)
+		s := serve(t, store, h, 1)
+		defer func() { s.end() }()
+		s.submit(t, askedOf(t, 9), "")
+		if _, err := s.Ask(ctx, "loop", 1, -1); err != nil {
+			t.Fatal(err)
+		}
+		at, err := store.Summary(ctx, "loop")
+		if err != nil {
+			t.Fatal(err)
+		}
+		twin := serve(t, memory(t), newHall(t), 1)
+		defer func() { twin.end() }()
+		twin.submit(t, askedOf(t, 9), "")
+		both, err := twin.Ask(ctx, "loop", 2, -1)
+		if err != nil || len(both.Trials) != 2 {
+			t.Fatal(both, err)
+		}
+		other := both.Trials[1].Proposal
+		events := []assay.Event{{At: at.Last, Asked: &other}, {At: at.Last, Withdrawn: &assay.Withdrawal{Trial: 1}}}
+		if _, err := store.Append(ctx, "loop", assay.Position(at.Events), events...); err != nil {
+			t.Fatal(err)
+		}
+		if back, err := s.Recall(ctx, "loop", 1<<62, "ada", ""); err != nil || len(back) != 0 {
+			t.Errorf("recalled: %+v, %v", back, err)
+		}
+		if r, _, err := s.Tell(ctx, "loop", tell(2, 4)); err != nil || r.Told != 1 {
+			t.Errorf("a trial of the other server: %+v, %v", r, err)
+		}
+		if _, _, err := s.Tell(ctx, "loop", tell(1, 3)); assay.ClassOf(err) != assay.ClassConflict {
+			t.Errorf("a withdrawn trial: %v", err)
+		}
+	})
+}
