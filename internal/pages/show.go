@@ -61,12 +61,7 @@ func amount(x float64) string {
 }
 
 // firstName returns the name of the baseline.
-func firstName(s *Study) string {
-	if s.Default {
-		return "the default"
-	}
-	return "the first configuration"
-}
+func firstName(s *Study) string { return result.Baseline(s.Default, s.First) }
 
 // param returns the text of the i-th parameter of a trial.
 func (s *Study) param(i int, id int64) string {

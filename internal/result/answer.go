@@ -49,7 +49,7 @@ func newAnswer(b basis, goal assay.Goal, r study.Result) (*view.Answer, assay.Tr
 
 // gainText describes the gain of the best over the first configuration.
 func (b basis) gainText(goal assay.Goal, r study.Result, g *Gain) string {
-	first := baseline(b.declared, r.First)
+	first := Baseline(b.declared, r.First.ID)
 	switch {
 	case r.First.ID == r.Best.ID:
 		return "none: " + first + " is the best"
@@ -74,13 +74,14 @@ func (b basis) gainText(goal assay.Goal, r study.Result, g *Gain) string {
 	return fmt.Sprintf("not shown: %s in %d + %d runs, too few for an interval", text, runs, max(1, r.Runs))
 }
 
-// baseline returns the name of the configuration that the best is compared with.
-func baseline(declared bool, first assay.Trial) string {
+// Baseline returns the name of the configuration that the best is compared with, of the trial first: see
+// [study.Study.Declared].
+func Baseline(declared bool, first int64) string {
 	switch {
 	case declared:
 		return "the default"
-	case first.ID > 1:
-		return fmt.Sprintf("the first configuration that finished (trial %d)", first.ID)
+	case first > 1:
+		return fmt.Sprintf("the first configuration that finished (trial %d)", first)
 	}
 	return "the first configuration"
 }

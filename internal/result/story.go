@@ -245,7 +245,7 @@ var endings = map[string]string{
 
 // first returns the name of the first configuration.
 func (o *Story) first() string {
-	return baseline(o.Default, o.Result.First)
+	return Baseline(o.Default, o.Result.First.ID)
 }
 
 // WriteFailures prints why nothing is recommended, and why no trial ended well: the first reasons, each once, with the

@@ -120,12 +120,9 @@ func (r *Record) Whole(ctx context.Context) (*Whole, error) {
 		Study: r.Name, Made: r.Summary.Created, Last: r.Summary.Last, Limits: d.SubjectTo, Where: d.Where,
 		Again: []Rerun{}, Cuts: []WholeCut{},
 		Search: orAuto(d.Search.Name), Stop: orAuto(d.Stop.Rule), Seed: d.Search.Seed, Parallel: max(1, d.Parallel),
-		Simulated: d.Replay != nil, def: d,
+		Simulated: d.Replay != nil, Default: d.HasDefault(), def: d,
 	}
 	w.Params = NewParams(r.Params)
-	for _, p := range d.Params {
-		w.Default = w.Default || p.Default != nil
-	}
 	var err error
 	if w.Table, err = r.Table(ctx); err != nil {
 		return nil, err

@@ -102,10 +102,7 @@ func (s *Server) detail(ctx context.Context, i Info, brief bool) (d Detail, err 
 		d.Objectives = result.NewObjectives(r.Goal)
 	}
 	d.Learns = r.Definition.Search.Name == setup.LearningSearcher
-	d.Simulated = r.Definition.Replay != nil
-	for _, p := range r.Definition.Params {
-		d.Default = d.Default || p.Default != nil
-	}
+	d.Simulated, d.Default = r.Definition.Replay != nil, r.Definition.HasDefault()
 	return d, nil
 }
 
