@@ -133,7 +133,7 @@ func (r *racer) doubtful() (t assay.Trial, ok bool) {
 // doubted returns the doubtful trial if it is to be run again before the search goes on.
 func (r *racer) doubted() (t assay.Trial, ok bool) {
 	t, ok = r.doubtful()
-	return t, ok && r.affords(r.took.typical(t.Config)+r.took.least())
+	return t, ok && r.affords(r.runTime(&t))
 }
 
 // affords reports whether repeated runs may take so much time, see [thrift].

@@ -24,7 +24,7 @@ func (r *racer) raceReserve() time.Duration {
 	}
 	best := r.duel.best()
 	most = min(most, r.thrift.rest(budget)-r.checkReserve())
-	if best == nil || !r.thrift.races() || most < r.took.typical(best.Config)+r.took.least() {
+	if best == nil || !r.thrift.races() || most < r.runTime(best) {
 		return 0
 	}
 	return most
@@ -64,7 +64,7 @@ func (r *racer) checkReserve() time.Duration {
 	}
 	// A run before these that is cut off at the end of the budget takes as long besides.
 	beside := r.took.least()
-	pair := r.took.typical(best.Config) + r.took.typical(first.Config) + 2*beside
+	pair := r.pairTime(best, first)
 	most := r.checkTime()
 	need := func(pairs int) time.Duration { return time.Duration(min(pairs, r.Check))*pair + beside }
 	if _, quiet := r.contest.noise(); r.racing() && quiet {

@@ -15,8 +15,8 @@ import (
 // quietPairs is how many pairs are made if runs are alike: the least number whose spread shows that they are.
 const quietPairs = 3
 
-// fewPairs is the least number of pairs that has an interval. A run of the second pair may be missing: the search has run
-// the first configuration once. If there is no time for so many runs none is made.
+// fewPairs is the least number of pairs that has an interval. The second pair may lack its run of the first
+// configuration, which the search has run once. If there is no time for these runs, none is made.
 const fewPairs = 2
 
 // restPairs is how many pairs may take all of the time that the search left: as many as two looks need. A study that
@@ -120,8 +120,8 @@ func (r *racer) pairTime(best, first *assay.Trial) time.Duration {
 	return r.runTime(best) + r.runTime(first)
 }
 
-// fewTime returns how long the least comparison that has an interval is likely to take: two runs of the best, and one
-// of the first beside the search's.
+// fewTime returns how long the least comparison that has an interval is likely to take: two runs of the best and one of
+// the first, which the search has run once.
 func (r *racer) fewTime(best, first *assay.Trial) time.Duration {
 	return r.pairTime(best, first) + r.runTime(best)
 }
