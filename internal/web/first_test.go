@@ -66,7 +66,8 @@ func TestAllFailed(t *testing.T) {
 	}
 }
 
-// The list has the newest study first, and links sort it. Its owner is a column if a study has one. Pages that need a server exist only with one.
+// The list has the newest study first, and links sort it. Owners have a column if a study has one. Pages that need a
+// server exist only with one.
 func TestListAndStore(t *testing.T) {
 	t.Parallel()
 	store := memory(t)

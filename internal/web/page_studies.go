@@ -64,8 +64,8 @@ func gained(s view.Study) (percent float64) {
 	return 0
 }
 
-// studies shows the studies whose name, objective or owner contains the search text, the newest first unless another order is
-// requested.
+// studies shows the studies whose name, objective or owner contains the search text, the newest first unless another
+// order is requested.
 func (s *site) studies(v *visit) error {
 	all, err := v.API.Studies(v.ctx)
 	if err != nil {
@@ -86,7 +86,7 @@ func (s *site) studies(v *visit) error {
 	return v.render("studies.html", "Studies", p)
 }
 
-// Owned reports whether a study has an owner: without a server none has.
+// Owned reports whether any of the studies has an owner. A study that began in a terminal has none.
 func (p studiesPage) Owned() bool {
 	return slices.ContainsFunc(p.Studies, func(s view.Study) bool { return s.Owner != "" })
 }

@@ -38,7 +38,9 @@ var states = []struct {
 			}})
 		}
 	}},
-	{"one", "the default is the best", func(t *testing.T, store *setup.Store, name string) { newRecord(t, store, name).run(1) }},
+	{"one", "the default is the best", func(t *testing.T, store *setup.Store, name string) {
+		newRecord(t, store, name).run(1)
+	}},
 	{"running", "Running", func(t *testing.T, store *setup.Store, name string) {
 		r := newRecord(t, store, name)
 		r.run(25)
@@ -74,8 +76,8 @@ var states = []struct {
 	}},
 }
 
-// A study has a page in each of its states: it begins with the state, fits its window, and has no fault. `make pictures`
-// keeps pictures of all of them, in three sizes and two themes.
+// A study has a page in each of its states. The page begins with the state, fits its window, and has no fault.
+// `make pictures` keeps pictures of all of them, in three sizes and two themes.
 func TestStates(t *testing.T) {
 	t.Parallel()
 	store := memory(t)
@@ -98,14 +100,14 @@ func TestStates(t *testing.T) {
 		if w := browser.Eval[int64](b, `document.documentElement.scrollWidth`); w > width {
 			t.Errorf("%s is %d wide, the window %d", name, w, width)
 		}
-		for k := range browser.Eval[int](b, `document.querySelectorAll("[data-draw]").length`) {
-			if all { // a chart is drawn when it is looked at
+		if all { // a chart is drawn when it is looked at
+			for k := range browser.Eval[int](b, `document.querySelectorAll("[data-draw]").length`) {
 				browser.Eval[bool](b, fmt.Sprintf(
 					`document.querySelectorAll("[data-draw]")[%d].scrollIntoView({block: "center"}), true`, k))
 				b.Frame()
 			}
+			browser.Eval[bool](b, `scrollTo(0, 0), true`)
 		}
-		browser.Eval[bool](b, `scrollTo(0, 0), true`)
 		b.Picture(fmt.Sprintf("state-%s-%d-%s", name, width, map[bool]string{true: "dark", false: "light"}[dark]))
 	}
 	for i, width := range []int64{390, 1280, 1920} {
