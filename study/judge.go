@@ -66,8 +66,8 @@ func (j *judge) emptyField() race.Field { return race.Of(&j.shelf, j.study.Goal.
 // best returns the best trial, with the median of its runs as its value, or nil.
 func (j *judge) best() *assay.Trial { return j.top }
 
-// first returns the baseline, which the best is compared with: the trial of the first proposal, or nil while it runs. If
-// its run was stopped and it is no declared default, the baseline is the first trial that is done.
+// first returns the baseline, which the best is compared with. It is the trial of the first proposal, or nil while that
+// runs. If the run was stopped and is no declared default, the baseline is the first trial that is done.
 func (j *judge) first() *assay.Trial {
 	if j.one == nil || !j.one.Stopped() || j.study.Declared || j.finished == nil {
 		return j.one

@@ -104,8 +104,8 @@ func TestPairsAreDrawn(t *testing.T) {
 	}
 }
 
-// The pairs take a share of the time budget at most, here of 10 s a pair. None is made if there is no time for the least
-// comparison, and no time is kept back for less than two pairs.
+// The pairs, of 10 s each, take at most a share of the time budget. None is made if there is no time for the least
+// comparison. No time is kept back for fewer than two pairs.
 func TestPairsHaveAShare(t *testing.T) {
 	for _, tt := range []struct {
 		budget time.Duration

@@ -112,8 +112,8 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// No gain is shown by a study of a program in which no parameter has an effect, but in 2 of 100 studies. Search, race and
-// the choice of the best take part.
+// A program in which no parameter has an effect shows a gain in at most 2 of 100 studies. Search, race and the choice
+// of the best take part.
 func TestEqualsShowNoGain(t *testing.T) {
 	p, tab := recordedOf(t, 60, func(int) float64 { return 1 }, 1)
 	seeds := 40

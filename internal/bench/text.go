@@ -37,7 +37,8 @@ func (r Report) Write(w io.Writer, p report.Palette) error {
 	}
 	g := report.NewTable(p, "geometric mean", "method", "budget", ">error %", "95 %")
 	for _, row := range r.Geomean {
-		g.Add(report.Count(len(r.Studies), "study", "studies")+", "+report.Count(r.Seeds, "seed", "seeds"), row.Method, row.Budget.text(), percent(row.RE),
+		of := report.Count(len(r.Studies), "study", "studies") + ", " + report.Count(r.Seeds, "seed", "seeds")
+		g.Add(of, row.Method, row.Budget.text(), percent(row.RE),
 			percent(row.CI95[0])+" – "+percent(row.CI95[1]))
 	}
 	if _, err := fmt.Fprintln(w); err != nil {

@@ -19,8 +19,8 @@ func NewLog(w io.Writer, asJSON bool) *slog.Logger {
 	return slog.New(&plain{w: w})
 }
 
-// plain is a handler of warnings for people, such as "warning: study nap: the disk is full". A name that the message has
-// is not written again.
+// plain is a handler of warnings for people, such as "warning: study nap: the disk is full". A name that the message
+// has is not written again.
 type plain struct {
 	mu sync.Mutex
 	w  io.Writer

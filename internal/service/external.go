@@ -105,9 +105,9 @@ func (x *externals) with(ctx context.Context, s *externalSession, do func(*setup
 	return err
 }
 
-// answer calls do with the session of a study, which it opens if necessary. An answer without an event on record is from
-// the memory of the session, so it counts only if no other process has written to the record: else the session is opened
-// again, which takes the study back or fails.
+// answer calls do with the session of a study, which it opens if necessary. The store checks the position of an answer
+// that has written events. Any other answer is from the memory of the session: if another process has written to the
+// record, answer opens the session again, which takes the study back or fails, and calls do once more.
 func (x *externals) answer(ctx context.Context, s *externalSession, do func(*setup.ExternalSession) error) error {
 	for {
 		if s.desk == nil {

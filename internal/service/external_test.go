@@ -140,8 +140,8 @@ func TestAskersAtOnce(t *testing.T) {
 	})
 }
 
-// A server that was frozen while another one had the study does not answer from its memory: it takes the study back, and
-// has the trials that the other one handed out.
+// A server that was frozen while another one had the study takes the study back. It knows the trials that the other one
+// handed out.
 func TestAskedBehindTheRecord(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		ctx := context.Background()

@@ -68,8 +68,9 @@ func CompareAtLook(a, b []float64, level float64) Comparison {
 	return ComparePaired(a, b, CompareOptions{Level: 1 - 2*LookError((1-levelOr(level))/2, i)})
 }
 
-// fewLevel is the level of Student's t in a verdict of few pairs. Runs have heavier tails than the normal law, and the first
-// configuration, which was not the best, was a little slow: at 0.95 a study of equals shows a gain in 2.3 of 100 cases.
+// fewLevel is the level of Student's t in a verdict of few pairs. At 0.95 studies of equal configurations showed a gain
+// in 2.3 of 100 cases: runs have heavier tails than the normal law, and a first configuration that is not the best was
+// slow by chance.
 const fewLevel = 0.97
 
 // CompareVerdict compares two commands by pairs of runs, in any number: by [CompareAtLook] from the first look on, and
