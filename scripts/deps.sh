@@ -6,7 +6,7 @@ set -u
 for_what=${1:-test}
 cache="${XDG_CACHE_HOME:-$HOME/.cache}/assay"
 test="sort:coreutils strace:strace setsid:util-linux gzip:gzip zstd:zstd lz4:lz4 time:time python3:python3 gcc:gcc
-	redis-server:redis-server pg_createcluster:postgresql mpicc:libmpich-dev mpiexec:mpich chromium:chromium node:nodejs npm:npm git:git sysctl:procps
+	redis-server:redis-server pg_createcluster:postgresql mpicc:libmpich-dev mpiexec:mpich node:nodejs npm:npm git:git sysctl:procps
 	ip:iproute2 hyperfine:hyperfine"
 case "$for_what" in
 test) want=$test ;;
@@ -36,6 +36,14 @@ packages() {
 	# shellcheck disable=SC2086 # a list of words
 	apt-get install -y --no-install-recommends $missing >/dev/null 2>&1 ||
 		{ apt-get update >/dev/null 2>&1 && apt-get install -y --no-install-recommends $missing >/dev/null 2>&1; }
+}
+
+browser() { # without a window it needs two thirds of the processor time, but not every distribution packages it
+	command -v chromium-headless-shell >/dev/null 2>&1 && return
+	command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" = 0 ] || return 0
+	apt-get install -y --no-install-recommends chromium-headless-shell >/dev/null 2>&1 ||
+		command -v chromium >/dev/null 2>&1 ||
+		apt-get install -y --no-install-recommends chromium >/dev/null 2>&1 || true
 }
 
 # venv NAME PACKAGE...: an environment of Python below the cache.
@@ -98,6 +106,7 @@ if [ "$for_what" = system ]; then
 	nextflow &
 fi
 packages
+[ "$for_what" = test ] || [ "$for_what" = system ] && browser
 wait
 for pair in $want; do
 	command -v "${pair%%:*}" >/dev/null 2>&1 || echo "missing: ${pair%%:*} (package ${pair##*:}); its tests are skipped"

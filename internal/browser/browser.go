@@ -77,7 +77,7 @@ func Close() {
 
 // start starts the browser.
 func start() {
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+	for _, name := range []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"} {
 		if p, err := exec.LookPath(name); err == nil {
 			one.path = p
 			break
