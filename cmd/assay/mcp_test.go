@@ -151,10 +151,10 @@ func TestMCPCompare(t *testing.T) {
 	a, _ := servedAgent(t)
 	a.refuses("compare", `{"name": "c", "before": ["true"], "after": ["true"]}`, "no budget is stated")
 	a.refuses("compare", `{"name": "c", "before": ["a", "--", "b"], "after": ["true"], "pairs": 8}`, "parts commands")
-	a.does("compare", `{"name": "c", "before": ["sleep 0.02"], "after": ["sleep 0.1"], "shell": true, "pairs": 20,
-		"fail_if": "slower > 10%"}`, "started")
+	a.does("compare", `{"name": "c", "before": ["echo n=20"], "after": ["echo n=100"], "shell": true, "pairs": 20,
+		"metric": "n=stdout:/n=([0-9]+)/", "fail_if": "more > 10%"}`, "started")
 	got := textOf(a.does("wait", `{"name": "c", "seconds": 60}`, `"verdict"`))
-	for _, want := range []string{`"ci":[`, `"outcome":"slower"`, "exit status 4"} {
+	for _, want := range []string{`"ci":[`, `"verdict":"more"`, "exit status 4"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %s in\n%s", want, got)
 		}

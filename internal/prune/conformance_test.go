@@ -75,7 +75,7 @@ func TestConformance(t *testing.T) {
 
 // quick is a Narrower that learns.
 func quick(space *assay.Space) assay.Searcher {
-	return search.NewBayes(space, search.BayesOptions{Learner: model.Linear{Ridge: 1}, Seed: 1, Initial: 5})
+	return search.NewBayes(space, search.BayesOptions{Learner: model.Linear{Ridge: 1}, Seed: 1, Initial: 10})
 }
 
 func must[T any](v T, err error) T {
