@@ -139,6 +139,9 @@ func pairsOf(t *testing.T, space *assay.Space, l *costmodel.ActiveLearner) []str
 // own learner, whatever wrappers the learner ran in.
 func TestLearnedPairsAreOnRecord(t *testing.T) {
 	for name, text := range nimoStudies() {
+		if !testbed.IsSystem() && (name == "repeat 3" || name == "repeat mean") {
+			continue // learned as "repeat auto" and "published repeat" are
+		}
 		for _, noise := range []float64{0.05, 0}[:testbed.Times(1, 2)] {
 			t.Run(fmt.Sprint(name, noise), func(t *testing.T) {
 				own, learned, trials, b := learnedStudy(t, text, noise)

@@ -150,7 +150,7 @@ func (p program) learnTo(t testing.TB, seed uint64, at []int) map[int]checked {
 
 // On other families of programs than the rules were made on, and seeds of their own, intervals hold
 // 93 % at least; the error shown is a quarter off in the median of all from 16 runs on, and a third after 8, where the
-// true one is between 4 and 300 %. 40 programs with ASSAY_SOAK, else 8 and intervals alone.
+// true one is between 4 and 300 %. 40 programs in make system, else 8 and intervals alone.
 func TestIntervalsHoldElsewhere(t *testing.T) {
 	at, n := []int{8, 16, 24}, uint64(2)
 	if testbed.IsSystem() {

@@ -78,6 +78,11 @@ func test(module string, args []string, programs string, signals <-chan os.Signa
 	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
 	cmd.Dir = module
 	cmd.Env = append(os.Environ(), "ASSAY_TEST_PROGRAMS="+programs)
+	if python, err := exec.Command("python3", "-c", "import sys; print(sys.executable)").Output(); err == nil {
+		// A shim of a version manager starts some twenty programs before it starts this one.
+		dir := filepath.Dir(strings.TrimSpace(string(python)))
+		cmd.Env = append(cmd.Env, "PATH="+dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	}
 	if os.Getenv("GOGC") == "" {
 		cmd.Env = append(cmd.Env, "GOGC=400") // thousands of short programs, of little memory
 	}

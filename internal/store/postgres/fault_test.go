@@ -259,11 +259,7 @@ func (p *proxy) forward(to io.Writer, from io.Reader, left *atomic.Int64) {
 // A connection that is cut between send and reply, at every byte of the reply: the Append was
 // done or not, nobody knows, and yet it is there once.
 func TestCutReply(t *testing.T) {
-	step := int64(1)
-	if testing.Short() {
-		step = 5
-	}
-	cutReply(t, testbed.NewPostgres(t), step, put)
+	cutReply(t, testbed.NewPostgres(t), int64(testbed.Times(5, 1)), put)
 }
 
 // Who adds what may be there already, wherever the record ends now, has it twice.
@@ -367,10 +363,7 @@ func TestCutOthers(t *testing.T) {
 			p.left.Store(-1)
 		}
 	}
-	stride := int64(9)
-	if testing.Short() {
-		stride = 27
-	}
+	stride := int64(testbed.Times(27, 9))
 	steps("warm", -1, 0)
 	for cut := range 5 {
 		for at := int64(0); at < 120; at += stride {

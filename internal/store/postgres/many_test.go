@@ -10,16 +10,14 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // Many clients at once, some of which write to the same studies, in more stores than the server lets connect at a time:
 // each waits for its turn, no call fails but for one who was slower, and no study has a gap or anything twice.
 func TestManyClients(t *testing.T) {
 	const studies = 40
-	clients, appends := 200, int64(10)
-	if testing.Short() {
-		clients = 60
-	}
+	clients, appends := testbed.Times(60, 200), int64(10)
 	if soak() {
 		appends = 50
 	}
