@@ -1,6 +1,6 @@
 #!/bin/sh
 # conditions.sh [NAME...]: runs the tests under conditions that they must not depend on, and prints a table. PACKAGES are
-# the packages (./...), ARGS what go test gets besides. The conditions are the functions below.
+# the packages (./...), ARGS what go test gets besides. The conditions are the functions below; load+nohup is both.
 set -u
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -8,59 +8,68 @@ packages=${PACKAGES:-./...}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM HUP
-suite() { # LOG COMMAND...: runs the command before the suite's
-	log=$1
-	shift
-	# shellcheck disable=SC2086 # lists of words
-	"$@" go run ./internal/tools suite -count=1 -p 4 -timeout 20m ${ARGS:-} $packages >"$log" 2>&1
-}
 
+# A condition runs the command that it has.
 load() { # two busy loops per core
 	pids=
 	for _ in $(seq $((2 * $(nproc)))); do
 		sh -c 'while :; do :; done' &
 		pids="$pids $!"
 	done
-	suite "$1" env
+	"$@"
 	code=$?
-	# shellcheck disable=SC2086
+	# shellcheck disable=SC2086 # a list of words
 	kill $pids
 	return $code
 }
-nohup() { suite "$1" sh -c 'trap "" HUP; exec "$@"' sh; }
-one_cpu() { suite "$1" taskset -c 0; }
+nohup() { sh -c 'trap "" HUP; exec "$@"' sh "$@"; }
+one_cpu() { taskset -c 0 "$@"; }
 two_suites() {
-	suite "$work/second" env &
-	suite "$1" env
+	"$@" >"$work/second" 2>&1 &
+	"$@"
 	code=$?
-	wait $! || { tail -n 40 "$work/second" >>"$1"; code=1; }
+	wait $! || { tail -n 40 "$work/second"; code=1; }
 	return $code
 }
-tmpdir_space() { mkdir -p "$work/a b" && suite "$1" env "TMPDIR=$work/a b"; }
-home_unset() { suite "$1" env -u HOME "GOCACHE=$(go env GOCACHE)" "GOMODCACHE=$(go env GOMODCACHE)" "GOPATH=$(go env GOPATH)"; }
-files_256() { suite "$1" sh -c 'ulimit -n 256; exec "$@"' sh; }
-umask_077() { suite "$1" sh -c 'umask 077; exec "$@"' sh; }
-locale() { suite "$1" env LC_ALL=de_DE.UTF-8 LANG=de_DE.UTF-8 TZ=Asia/Kathmandu; }
+tmpdir_space() { mkdir -p "$work/a b" && env "TMPDIR=$work/a b" "$@"; }
+home_unset() { env -u HOME "GOCACHE=$(go env GOCACHE)" "GOMODCACHE=$(go env GOMODCACHE)" "GOPATH=$(go env GOPATH)" "$@"; }
+files_256() { sh -c 'ulimit -n 256; exec "$@"' sh "$@"; }
+umask_077() { sh -c 'umask 077; exec "$@"' sh "$@"; }
+locale() { env LC_ALL=de_DE.UTF-8 LANG=de_DE.UTF-8 TZ=Asia/Kathmandu "$@"; }
 no_ipv6() { # in a network of its own, without one
-	suite "$1" unshare -n sh -c 'ip link set lo up; ip -6 addr flush dev lo 2>/dev/null; sysctl -qw net.ipv6.conf.all.disable_ipv6=1; exec "$@"' sh
+	unshare -n sh -c 'ip link set lo up; ip -6 addr flush dev lo 2>/dev/null; sysctl -qw net.ipv6.conf.all.disable_ipv6=1; exec "$@"' sh "$@"
 }
-no_data() { suite "$1" env ASSAY_DATA=/nonexistent; }
+no_data() { env ASSAY_DATA=/nonexistent "$@"; }
 user() { # not root, and no apt
-	[ "$(id -u)" = 0 ] || { suite "$1" env; return; }
+	[ "$(id -u)" = 0 ] || { "$@"; return; }
 	home="$work/home"
 	mkdir "$home" && chmod 711 "$work" && git clone -q "$root" "$home/assay" && cp -r "$(go env GOMODCACHE)" "$home/mod" &&
 		chown -R 65534:65534 "$home"
-	( cd "$home/assay" && setpriv --reuid 65534 --regid 65534 --clear-groups env "HOME=$home" "GOMODCACHE=$home/mod" "GOCACHE=$home/cache" \
-		go run ./internal/tools suite -count=1 -p 4 -timeout 20m $packages ) >"$1" 2>&1
+	(cd "$home/assay" && setpriv --reuid 65534 --regid 65534 --clear-groups env "HOME=$home" "GOMODCACHE=$home/mod" "GOCACHE=$home/cache" "$@")
 }
+
+# under CONDITIONS COMMAND...: runs the command under the conditions, which have + between them.
+under() {
+	first=${1%%+*}
+	rest=${1#"$first"}
+	shift
+	[ -z "$rest" ] || set -- sh scripts/conditions.sh --under "${rest#+}" "$@"
+	"$first" "$@"
+}
+if [ "${1:-}" = --under ]; then
+	shift
+	under "$@"
+	exit
+fi
 
 failed=0
 [ $# -gt 0 ] || set -- load nohup one_cpu user two_suites tmpdir_space home_unset files_256 umask_077 locale no_ipv6 no_data
 printf '| condition | result | s | tests |\n|---|---|--:|---|\n'
 for name; do
 	start=$(date +%s) result=green
-	"$name" "$work/log" || { result=RED failed=1; }
-	printf '| %s | %s | %d | %s |\n' "$name" $result $(($(date +%s) - start)) "$(tail -n 1 "$work/log")"
+	# shellcheck disable=SC2086 # lists of words
+	under "$name" go run ./internal/tools suite -count=1 -p 4 -timeout 20m ${ARGS:-} $packages >"$work/log" 2>&1 || { result=RED failed=1; }
+	printf '| %s | %s | %d | %s |\n' "$name" $result $(($(date +%s) - start)) "$(grep ' passed, ' "$work/log" | tail -n 1)"
 	[ $result = green ] || { grep -E '^ *--- FAIL|testbed:|^fail ' "$work/log" | head -n 40 >&2; cp "$work/log" "${TMPDIR:-/tmp}/conditions-$name.log"; }
 done
 exit $failed
