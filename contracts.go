@@ -123,9 +123,9 @@ type Narrower interface {
 	Narrow(keep func(Config) bool)
 }
 
-// A Cut removes values of one parameter from the space of a study, or returns them, because of the results of an
+// A Pruned removes values of one parameter from the space of a study, or returns them, because of the results of an
 // earlier study.
-type Cut struct {
+type Pruned struct {
 	Param       string   `json:"param"`
 	Values      []string `json:"values"`              // as [Param.Text] writes them, or ranges "4..7"
 	Study       string   `json:"study"`               // the earlier study

@@ -129,7 +129,7 @@ func TestShelfIsSmall(t *testing.T) {
 			Proposal: assay.Proposal{ID: int64(i), Config: assay.Config{float64(i), 0.5, 3, 1}}, State: assay.Done,
 			Value: float64(i) / 7,
 			Measurement: assay.Measurement{
-				Where: fmt.Sprint("worker ", i%64), Class: "a class", Elapsed: time.Duration(i) * time.Millisecond,
+				Worker: fmt.Sprint("worker ", i%64), MachineClass: "a class", Elapsed: time.Duration(i) * time.Millisecond,
 				Metrics: map[string]float64{"elapsed": float64(i) / 7, "peak_rss": float64(i) * 4096},
 			},
 			Attempts: 1, Started: at, Ended: at.Add(time.Second),

@@ -25,8 +25,8 @@ type Event struct {
 	Checked *Trial `json:"checked,omitempty"`
 	// Race stands with Checked: the run was made to find out which configuration is
 	// best. One without it compares the best with the first.
-	Race bool `json:"race,omitempty"`
-	Cut  *Cut `json:"cut,omitempty"`
+	Race   bool    `json:"race,omitempty"`
+	Pruned *Pruned `json:"cut,omitempty"`
 	// Ordered is the priority of a trial among the waiting trials.
 	Ordered *Order `json:"ordered,omitempty"`
 	// Withdrawn takes a running trial back: it is [Withdrawn] from here on. The
@@ -50,16 +50,16 @@ type Event struct {
 // A Start is the beginning of one attempt at a run.
 type Start struct {
 	RunID
-	Where string `json:"where,omitempty"` // the machine or the queue, for people
-	// Class is the machine class of Where, "" if machine classes are not distinguished.
-	Class string `json:"class,omitempty"`
+	Worker string `json:"where,omitempty"` // the machine or the queue, for people
+	// MachineClass is that of Worker, "" if machine classes are not distinguished.
+	MachineClass string `json:"class,omitempty"`
 }
 
 // An AttemptEnd is the end of one attempt at a run. If an attempt has several bookings, the last holds: an attempt that
 // was taken for lost may come back.
 type AttemptEnd struct {
 	RunID
-	Where string `json:"where,omitempty"`
+	Worker string `json:"where,omitempty"`
 	// Why it did not end by itself, such as [WhyLimit]; "" if it did.
 	Why string `json:"why,omitempty"`
 	// Extra means that another attempt at the same run was booked before and counts.
@@ -113,14 +113,14 @@ func (b AttemptEnd) Lost() time.Duration {
 // A Drift is the record of a worker whose measurements have drifted from its class. Its runs since then do not count,
 // and it takes no more runs until a person releases it.
 type Drift struct {
-	Where string    `json:"where"`
-	Class string    `json:"class,omitempty"`
-	Ratio float64   `json:"ratio,omitempty"` // of its values to the values of its class
-	Since time.Time `json:"since,omitzero"`  // when the first run began that does not count
+	Worker       string    `json:"where"`
+	MachineClass string    `json:"class,omitempty"`
+	Ratio        float64   `json:"ratio,omitempty"` // of its values to the values of its class
+	Since        time.Time `json:"since,omitzero"`  // when the first run began that does not count
 	// Trials are those that are run again.
 	Trials []int64 `json:"trials,omitempty"`
 	Reason string  `json:"reason,omitempty"` // in words
-	Over   bool    `json:"over,omitempty"`   // it goes on; the fields before, but for Where and Class, are not set
+	Over   bool    `json:"over,omitempty"`   // it goes on; the fields before, except Worker and MachineClass, are not set
 }
 
 // A Batch is configurations that a person gives to a study, in order.

@@ -15,14 +15,14 @@ type Measurement struct {
 	// Began is when the run left the queue, from where its limit counts; zero if
 	// it did not wait in one.
 	Began time.Time `json:"began,omitzero"`
-	// Where is the worker that made the run and Class its class of machines, both "" for a run on the machine of the loop.
+	// Worker made the run and MachineClass is its class of machines. Both are "" for a run on the machine of the loop.
 	// The code that carries runs to workers sets them.
-	Where    string             `json:"where,omitempty"`
-	Class    string             `json:"class,omitempty"`
-	Elapsed  time.Duration      `json:"elapsed_ns"`
-	ExitCode int                `json:"exit_code"`        // 128+n if signal n ended the run
-	Signal   string             `json:"signal,omitempty"` // the signal that ended the run, or ""
-	Metrics  map[string]float64 `json:"metrics,omitempty"`
+	Worker       string             `json:"where,omitempty"`
+	MachineClass string             `json:"class,omitempty"`
+	Elapsed      time.Duration      `json:"elapsed_ns"`
+	ExitCode     int                `json:"exit_code"`        // 128+n if signal n ended the run
+	Signal       string             `json:"signal,omitempty"` // the signal that ended the run, or ""
+	Metrics      map[string]float64 `json:"metrics,omitempty"`
 	// Curve is the reported series of the metric that the run is followed by; nil without reports.
 	Curve *Curve `json:"curve,omitempty"`
 	// Missing is the reason, for each metric that the run should have reported, why it was not measured.

@@ -11,19 +11,19 @@ import (
 
 // A Line is a trial as tables and charts show it.
 type Line struct {
-	ID        int64
-	Config    Config // shared with the event; equal to that of the proposal
-	State     State
-	Nth       int32         // place in the order of results, from 1; 0 without a result
-	Value     float64       // as it is minimized; NaN without a value
-	Elapsed   time.Duration // of its run
-	Spent     float64       // time budget used at its result, in seconds; NaN before
-	Predicted float64       // expected by the stopping rule, as it is minimized; NaN without a prediction
-	Reason    string
-	Started   int64 // Unix time in ms
-	Ended     int64 // likewise; means nothing until the state is final
-	Worker    string
-	Class     string // of the worker's machine
+	ID           int64
+	Config       Config // shared with the event; equal to that of the proposal
+	State        State
+	Nth          int32         // place in the order of results, from 1; 0 without a result
+	Value        float64       // as it is minimized; NaN without a value
+	Elapsed      time.Duration // of its run
+	Spent        float64       // time budget used at its result, in seconds; NaN before
+	Predicted    float64       // expected by the stopping rule, as it is minimized; NaN without a prediction
+	Reason       string
+	Started      int64 // Unix time in ms
+	Ended        int64 // likewise; means nothing until the state is final
+	Worker       string
+	MachineClass string // of the worker's machine
 }
 
 // A Repeat is a run outside the search: see [Event.Checked].
@@ -48,7 +48,7 @@ type Table struct {
 	// among them, and elapsed.
 	Metrics map[string][]float64
 	Repeats []Repeat // in the order in which they were made
-	Cuts    []Cut    // likewise
+	Cuts    []Pruned // likewise
 
 	place map[int64]int // of an ID in Lines
 	told  int32
@@ -75,7 +75,7 @@ func (t *Table) Take(e Event) (id int64, changed bool, err error) {
 	case e.Started != nil:
 		id = e.Started.Trial
 		if k, ok := t.place[id]; ok && t.Lines[k].State == Running {
-			t.Lines[k].Worker, t.Lines[k].Class, changed = e.Started.Where, e.Started.Class, true
+			t.Lines[k].Worker, t.Lines[k].MachineClass, changed = e.Started.Worker, e.Started.MachineClass, true
 		}
 	case e.Checked != nil:
 		if err := Fits(t.Params, *e.Checked); err != nil {
@@ -85,8 +85,8 @@ func (t *Table) Take(e Event) (id int64, changed bool, err error) {
 		t.Repeats = append(t.Repeats, Repeat{
 			c.ID, c.State, measured(c), c.Measurement.Elapsed, c.Reason, e.Race, e.At,
 		})
-	case e.Cut != nil:
-		t.Cuts = append(t.Cuts, *e.Cut)
+	case e.Pruned != nil:
+		t.Cuts = append(t.Cuts, *e.Pruned)
 	}
 	about, is := TrialOf(e)
 	k, known := t.place[about]

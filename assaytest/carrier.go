@@ -16,9 +16,9 @@ import (
 type CarrierTicket interface {
 	comparable
 	~struct {
-		ID    string `json:"id"`
-		App   string `json:"app"`
-		Class string `json:"class,omitempty"`
+		ID           string `json:"id"`
+		App          string `json:"app"`
+		MachineClass string `json:"class,omitempty"`
 	}
 }
 
@@ -96,9 +96,9 @@ func newCarrierBench[T CarrierTicket, D CarrierDelivery[T]](
 	ctx context.Context, c Carrier[T, D], opts CarrierOptions,
 ) *carrierBench {
 	type plain = struct {
-		ID    string `json:"id"`
-		App   string `json:"app"`
-		Class string `json:"class,omitempty"`
+		ID           string `json:"id"`
+		App          string `json:"app"`
+		MachineClass string `json:"class,omitempty"`
 	}
 	return &carrierBench{
 		opts, ctx, func(ctx context.Context, ts ...ticket) error {
@@ -113,7 +113,7 @@ func newCarrierBench[T CarrierTicket, D CarrierDelivery[T]](
 				return lease{}, err
 			}
 			t := plain(d.Ticket())
-			return lease{ticket{t.ID, t.App, t.Class}, d.Renew, d.Done}, nil
+			return lease{ticket{t.ID, t.App, t.MachineClass}, d.Renew, d.Done}, nil
 		},
 	}
 }

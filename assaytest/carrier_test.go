@@ -25,7 +25,7 @@ func (c *flawedCarrier) Offer(ctx context.Context, ts ...queue.Ticket) error {
 			c.n++
 			ts[i].ID += string(rune('a' + c.n))
 		case "forgets the class":
-			ts[i].Class = ""
+			ts[i].MachineClass = ""
 		case "forgets the application":
 			ts[i].App = "x"
 		}

@@ -193,7 +193,7 @@ func randomEvent(rng *rand.Rand) assay.Event {
 		e.Ended = &assay.End{By: "budget"}
 		return e
 	case rng.IntN(8) == 0:
-		e.Started = &assay.Start{RunID: assay.RunID{Study: "a", Trial: id, Attempt: 1}, Where: "here"}
+		e.Started = &assay.Start{RunID: assay.RunID{Study: "a", Trial: id, Attempt: 1}, Worker: "here"}
 		return e
 	case rng.IntN(8) == 0:
 		e.Ordered = &assay.Order{Trial: id, Priority: 3}

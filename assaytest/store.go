@@ -240,28 +240,28 @@ func oddEvents() []assay.Event {
 		{At: at, Asked: &assay.Proposal{ID: 14, Config: assay.Config{1}}, Batch: 3},
 		{At: at, Asked: &assay.Proposal{ID: 15, Config: assay.Config{1}}, Batch: -1, Memo: []byte("a memo \x00\xff")},
 		{At: at, Started: &assay.Start{
-			RunID: assay.RunID{Study: "a", Trial: 14, Repeat: 2, Attempt: 1},
-			Where: "somewhere", Class: "9f3a",
+			RunID:  assay.RunID{Study: "a", Trial: 14, Repeat: 2, Attempt: 1},
+			Worker: "somewhere", MachineClass: "9f3a",
 		}},
 		{At: at, Booked: &assay.AttemptEnd{
-			RunID: assay.RunID{Study: "a", Trial: 14, Repeat: 2, Attempt: 1}, Where: "somewhere", Why: "lost",
+			RunID: assay.RunID{Study: "a", Trial: 14, Repeat: 2, Attempt: 1}, Worker: "somewhere", Why: "lost",
 			Extra: true, Reason: "no heartbeat", Measurement: assay.Measurement{
 				Elapsed: time.Second, ExitCode: 137, Signal: "killed",
 				Metrics: map[string]float64{"a": math.Inf(1), "b": 2, "c": math.NaN()},
 			},
 		}},
 		{At: at, Drifted: &assay.Drift{
-			Where: "somewhere", Class: "9f3a", Ratio: 1.125, Since: at, Trials: []int64{14, 15}, Reason: "why",
+			Worker: "somewhere", MachineClass: "9f3a", Ratio: 1.125, Since: at, Trials: []int64{14, 15}, Reason: "why",
 		}},
-		{At: at, Drifted: &assay.Drift{Where: "somewhere", Over: true}},
+		{At: at, Drifted: &assay.Drift{Worker: "somewhere", Over: true}},
 		redone(trial(14, assay.Done, 1.25, func(t *assay.Trial) {
-			t.Measurement.Where, t.Measurement.Class = "elsewhere", "9f3a"
+			t.Measurement.Worker, t.Measurement.MachineClass = "elsewhere", "9f3a"
 		})),
 		{At: at, Given: &assay.Batch{Configs: []assay.Config{{1, 2}, {3, 4}}, By: "somebody"}},
 		{At: at, Steered: &assay.StudyCommand{
 			Do: "budget", Priority: -1, Trials: 3, Time: time.Minute, By: "somebody", Reason: "why",
 		}},
-		{At: at, Cut: &assay.Cut{
+		{At: at, Pruned: &assay.Pruned{
 			Param: "x", Values: []string{"1", "4..7"}, Study: "old", Correlation: -0.5,
 			Alpha: 0.7, Reason: "why",
 		}},

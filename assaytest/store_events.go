@@ -24,7 +24,7 @@ func SameEvent(a, b assay.Event) bool {
 		equalOrNil(a.Withdrawn, b.Withdrawn) && equalOrNil(a.Ended, b.Ended) &&
 		equalOrNil(a.Steered, b.Steered) && sameOrNil(a.Given, b.Given, sameBatch) &&
 		sameOrNil(a.Booked, b.Booked, sameBooking) && sameOrNil(a.Drifted, b.Drifted, sameDrift) &&
-		sameOrNil(a.Cut, b.Cut, func(a, b assay.Cut) bool { return reflect.DeepEqual(a, b) })
+		sameOrNil(a.Pruned, b.Pruned, func(a, b assay.Pruned) bool { return reflect.DeepEqual(a, b) })
 }
 
 // sameSearch compares the proposals and the results.
@@ -35,7 +35,7 @@ func sameSearch(a, b assay.Event) bool {
 }
 
 func sameDrift(a, b assay.Drift) bool {
-	return a.Since.Equal(b.Since) && slices.Equal(a.Trials, b.Trials) && a.Where == b.Where && a.Class == b.Class &&
+	return a.Since.Equal(b.Since) && slices.Equal(a.Trials, b.Trials) && a.Worker == b.Worker && a.MachineClass == b.MachineClass &&
 		a.Ratio == b.Ratio && a.Reason == b.Reason && a.Over == b.Over
 }
 
@@ -63,13 +63,13 @@ func sameBatch(a, b assay.Batch) bool {
 }
 
 func sameBooking(a, b assay.AttemptEnd) bool {
-	return a.RunID == b.RunID && a.Where == b.Where && a.Why == b.Why && a.Extra == b.Extra && a.Reason == b.Reason &&
+	return a.RunID == b.RunID && a.Worker == b.Worker && a.Why == b.Why && a.Extra == b.Extra && a.Reason == b.Reason &&
 		sameMeasurement(a.Measurement, b.Measurement)
 }
 
 func sameMeasurement(a, b assay.Measurement) bool {
 	return a.Elapsed == b.Elapsed && a.ExitCode == b.ExitCode && a.Signal == b.Signal &&
-		a.Where == b.Where && a.Class == b.Class && maps.EqualFunc(a.Metrics, b.Metrics, sameNumber)
+		a.Worker == b.Worker && a.MachineClass == b.MachineClass && maps.EqualFunc(a.Metrics, b.Metrics, sameNumber)
 }
 
 func sameTrial(a, b assay.Trial) bool {
@@ -169,7 +169,7 @@ func eventText(e assay.Event) string {
 		text += fmt.Sprintf(" ended %+v", *e.Ended)
 	}
 	if e.Asked == nil && e.Told == nil && e.Checked == nil && e.Ended == nil {
-		text += fmt.Sprintf(" %+v %+v %+v %+v", e.Started, e.Cut, e.Ordered, e.Withdrawn)
+		text += fmt.Sprintf(" %+v %+v %+v %+v", e.Started, e.Pruned, e.Ordered, e.Withdrawn)
 		text += fmt.Sprintf(" %+v %+v %+v", e.Booked, e.Given, e.Steered)
 	}
 	return fmt.Sprintf("%.1000s", text)

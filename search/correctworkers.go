@@ -59,7 +59,7 @@ func (b *blocks) Tell(trials ...assay.Trial) error {
 	for _, t := range trials {
 		b.model.Add(t)
 		if d, ok := b.model.Drift(); ok {
-			b.model.SetAside(d.Where, d.Class, d.Since)
+			b.model.SetAside(d.Worker, d.MachineClass, d.Since)
 		}
 	}
 	return b.inner.Tell(b.corrected(trials)...)

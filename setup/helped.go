@@ -18,7 +18,7 @@ import (
 //
 // The help is the one of the claim, not today's: the searcher of a resumed study must repeat its proposals. A
 // searcher that cannot leave out values is helped by proposals alone.
-func (p *Problem) helped(ctx context.Context, s *Store, c claim) (searcher assay.Searcher, cuts func() []assay.Cut,
+func (p *Problem) helped(ctx context.Context, s *Store, c claim) (searcher assay.Searcher, cuts func() []assay.Pruned,
 	note string, err error,
 ) {
 	if len(c.helpers) == 0 {
@@ -64,7 +64,7 @@ const publishedRule = "published"
 // values, and do nothing else.
 func published(
 	def *spec.Study, inner assay.Searcher, k *prune.Knowledge,
-) (assay.Searcher, func() []assay.Cut, error) {
+) (assay.Searcher, func() []assay.Pruned, error) {
 	if _, ok := assay.As[assay.Narrower](inner); !ok {
 		return nil, nil, usagef("%sprior.rule published: the searcher %s cannot leave out values",
 			def.At("prior.rule"), cmp.Or(def.Search.Name, DefaultSearcher))
@@ -75,7 +75,7 @@ func published(
 // pruned returns inner without the values that earlier studies leave out, and a function that lists these. An error
 // is of the class usage and names the place in the study file. Numbers that were not given stay 0, which leaves them
 // to the library.
-func pruned(def *spec.Study, inner assay.Searcher, k *prune.Knowledge) (assay.Searcher, func() []assay.Cut, error) {
+func pruned(def *spec.Study, inner assay.Searcher, k *prune.Knowledge) (assay.Searcher, func() []assay.Pruned, error) {
 	asked := def.Prior
 	o := prune.Options{Alpha: asked.Alpha, Threshold: asked.Threshold}
 	var err error

@@ -57,7 +57,7 @@ func TestHelpedStudy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e.Cut != nil {
+		if e.Pruned != nil {
 			cuts++
 		}
 	}
@@ -180,10 +180,10 @@ func TestHelpedAsPublished(t *testing.T) {
 				t.Fatal(err)
 			case e.Told != nil && len(firsts) < 3:
 				firsts = append(firsts, e.Told.Config.Key())
-			case e.Cut != nil:
+			case e.Pruned != nil:
 				cuts++
-				if e.Cut.Alpha != 0.7 || e.Cut.Restored {
-					t.Errorf("%s: cut %+v", name, e.Cut)
+				if e.Pruned.Alpha != 0.7 || e.Pruned.Restored {
+					t.Errorf("%s: cut %+v", name, e.Pruned)
 				}
 			}
 		}

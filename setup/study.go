@@ -137,7 +137,7 @@ func (s *Study) wire(ctx context.Context, c claim) error {
 	s.Race, s.Hopeless = true, hopeless
 	s.Check, s.Sequential = lastPairs(def)
 	s.CheckShare = def.Pairs.Share / 100
-	s.Anywhere, s.Class = def.Placement.Class == spec.Anywhere, def.Placement.Target
+	s.Anywhere, s.MachineClass = def.Placement.Class == spec.Anywhere, def.Placement.Target
 	if s.store.keepsOutputs() {
 		s.Output = s.store.keeper(c.name, p.opts.Warn).keep
 	}

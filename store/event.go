@@ -127,7 +127,7 @@ func bookedTrial(b *assay.AttemptEnd) *assay.Trial {
 func checkEvent(e assay.Event) error {
 	kinds := 0
 	for _, set := range []bool{
-		e.Asked != nil, e.Started != nil, e.Told != nil, e.Checked != nil, e.Cut != nil,
+		e.Asked != nil, e.Started != nil, e.Told != nil, e.Checked != nil, e.Pruned != nil,
 		e.Drifted != nil, e.Ordered != nil, e.Withdrawn != nil, e.Booked != nil, e.Given != nil, e.Steered != nil,
 		e.Ended != nil,
 	} {

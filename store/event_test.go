@@ -28,7 +28,7 @@ func drawEvent(t *rapid.T) assay.Event {
 		return e
 	case 6:
 		id := assay.RunID{Study: "a", Trial: p.ID, Repeat: kind, Attempt: 1}
-		e.Started = &assay.Start{RunID: id, Where: rapid.String().Draw(t, "where")}
+		e.Started = &assay.Start{RunID: id, Worker: rapid.String().Draw(t, "where")}
 		return e
 	case 7:
 		e.Ordered = &assay.Order{Trial: p.ID, Priority: rapid.Int().Draw(t, "priority"), By: "somebody"}

@@ -198,10 +198,10 @@ func cloneEvent(e assay.Event) assay.Event {
 		e.Memo = bytes.Clone(e.Memo)
 	}
 	e.Told, e.Checked = cloneTrial(e.Told), cloneTrial(e.Checked)
-	if e.Cut != nil {
-		cut := *e.Cut
+	if e.Pruned != nil {
+		cut := *e.Pruned
 		cut.Values = slices.Clone(cut.Values)
-		e.Cut = &cut
+		e.Pruned = &cut
 	}
 	e.Started, e.Ordered = cloneOf(e.Started), cloneOf(e.Ordered)
 	e.Withdrawn, e.Ended = cloneOf(e.Withdrawn), cloneOf(e.Ended)

@@ -213,11 +213,11 @@ func (q *quick) measurement(m *assay.Measurement) {
 		q.must(`,`)
 	}
 	if q.has(`"where":`) {
-		m.Where = q.string()
+		m.Worker = q.string()
 		q.must(`,`)
 	}
 	if q.has(`"class":`) {
-		m.Class = q.string()
+		m.MachineClass = q.string()
 		q.must(`,`)
 	}
 	q.must(`"elapsed_ns":`)

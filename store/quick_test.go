@@ -19,7 +19,7 @@ func fullTrial() assay.Trial {
 	return assay.Trial{
 		Proposal: assay.Proposal{ID: 7, Config: assay.Config{1, -2.5e-7, 3e20}}, State: assay.Censored, Value: 1.25,
 		Measurement: assay.Measurement{
-			Began: at, Where: "w1", Class: "c", Elapsed: 12345, ExitCode: 143, Signal: "terminated",
+			Began: at, Worker: "w1", MachineClass: "c", Elapsed: 12345, ExitCode: 143, Signal: "terminated",
 			Metrics: map[string]float64{"max_rss": 2e7, "größe <b>": 0.1},
 		},
 		Reason: "size <= 9.4e6 & \"late\"", Attempts: 2, Started: at, Ended: at.Add(time.Second),

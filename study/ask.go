@@ -64,7 +64,7 @@ func (a *asker) read(e assay.Event) {
 		a.gave(e.Given.Configs)
 	case e.Ordered != nil:
 		a.rank(e.Ordered.Trial, e.Ordered.Priority)
-	case e.Cut != nil:
+	case e.Pruned != nil:
 		a.cuts++
 	}
 }
@@ -155,7 +155,7 @@ func (a *asker) newCuts() (events []assay.Event) {
 	}
 	all := a.Cuts()
 	for ; a.cuts < len(all); a.cuts++ {
-		events = append(events, assay.Event{Cut: &all[a.cuts]})
+		events = append(events, assay.Event{Pruned: &all[a.cuts]})
 	}
 	return events
 }

@@ -47,7 +47,7 @@ type blocked struct {
 	history  []int32            // those on the shelf that are trials
 }
 
-func newBlocked(s *Study) blocked { return blocked{model: workereffect.New(s.Space, s.Class)} }
+func newBlocked(s *Study) blocked { return blocked{model: workereffect.New(s.Space, s.MachineClass)} }
 
 // known returns the runs on record that count, in the order in which they were taken in.
 func (b *blocked) known() iter.Seq[known] {

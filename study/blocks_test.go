@@ -51,7 +51,7 @@ func (f *floor) Run(ctx context.Context, job assay.Job, see func(assay.Measureme
 	case <-ctx.Done():
 		return assay.Measurement{}, context.Cause(ctx)
 	}
-	return assay.Measurement{Elapsed: takes, Where: w.name, Class: w.class}, nil
+	return assay.Measurement{Elapsed: takes, Worker: w.name, MachineClass: w.class}, nil
 }
 
 func onFloor(t *testing.T, st assay.Store, f *floor, trials int) *study.Study {
@@ -106,7 +106,7 @@ type nameless struct{ *floor }
 
 func (n nameless) Run(ctx context.Context, job assay.Job, see func(assay.Measurement)) (assay.Measurement, error) {
 	m, err := n.floor.Run(ctx, job, see)
-	m.Where, m.Class = "", ""
+	m.Worker, m.MachineClass = "", ""
 	return m, err
 }
 
@@ -131,22 +131,22 @@ func TestAnyClassEndsOnItsTarget(t *testing.T) {
 			for _, check := range []int{0, 2} {
 				st, f := store.NewMem(), mixed()
 				s := onFloor(t, st, f, 12)
-				s.Anywhere, s.Class, s.Check = true, target, check
+				s.Anywhere, s.MachineClass, s.Check = true, target, check
 				r := mustRun(t, s)
 				class := target
 				if class == "" {
-					class = r.Trials[0].Measurement.Class
+					class = r.Trials[0].Measurement.MachineClass
 				}
 				if len(f.placed) != 1 || f.placed[0] != class {
 					t.Errorf("target %q: the runs are placed on %q", target, f.placed)
 				}
 				ran, again := map[string]bool{}, map[string]bool{}
 				for _, tr := range r.Trials {
-					ran[tr.Config.Key()] = ran[tr.Config.Key()] || tr.Measurement.Class == class
+					ran[tr.Config.Key()] = ran[tr.Config.Key()] || tr.Measurement.MachineClass == class
 				}
 				for _, tr := range r.Races {
-					if tr.Measurement.Class != class {
-						t.Errorf("target %q: trial %d runs again on %s", target, tr.ID, tr.Measurement.Class)
+					if tr.Measurement.MachineClass != class {
+						t.Errorf("target %q: trial %d runs again on %s", target, tr.ID, tr.Measurement.MachineClass)
 					}
 					if !ran[tr.Config.Key()] {
 						again[tr.Config.Key()] = true
@@ -170,7 +170,7 @@ func TestAnyClassEndsOnItsTarget(t *testing.T) {
 
 func onClass(trials []assay.Trial, class string) (some []assay.Trial) {
 	for _, tr := range trials {
-		if tr.Measurement.Class == class {
+		if tr.Measurement.MachineClass == class {
 			some = append(some, tr)
 		}
 	}
@@ -183,7 +183,7 @@ func TestWhatDidNotRunOnTheTargetIsNoAnswer(t *testing.T) {
 		f := mixed()
 		f.workers = f.workers[2:] // small ones alone
 		s := onFloor(t, store.NewMem(), f, 6)
-		s.Anywhere, s.Class = true, "big"
+		s.Anywhere, s.MachineClass = true, "big"
 		drain := make(chan struct{})
 		s.Drain = drain
 		ended := 0

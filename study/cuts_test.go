@@ -18,7 +18,7 @@ func TestCutsAreRecordedOnce(t *testing.T) {
 		st := store.NewMem()
 		session := func(trials int) {
 			s := newStudy(t, st, trials)
-			s.Cuts = func() (cuts []assay.Cut) { // one more after each second trial of the whole study
+			s.Cuts = func() (cuts []assay.Pruned) { // one more after each second trial of the whole study
 				told := 0
 				for e, err := range st.Events(t.Context(), "s", 0) {
 					if err != nil {
@@ -29,7 +29,7 @@ func TestCutsAreRecordedOnce(t *testing.T) {
 					}
 				}
 				for i := range told / 2 {
-					cuts = append(cuts, assay.Cut{Param: "x", Values: []string{fmt.Sprint(40 - i)}, Reason: fmt.Sprint("cut ", i)})
+					cuts = append(cuts, assay.Pruned{Param: "x", Values: []string{fmt.Sprint(40 - i)}, Reason: fmt.Sprint("cut ", i)})
 				}
 				return cuts
 			}
@@ -46,8 +46,8 @@ func TestCutsAreRecordedOnce(t *testing.T) {
 			if e.Told != nil {
 				told++
 			}
-			if e.Cut != nil {
-				got = append(got, fmt.Sprintf("%s after %d", e.Cut.Reason, told))
+			if e.Pruned != nil {
+				got = append(got, fmt.Sprintf("%s after %d", e.Pruned.Reason, told))
 			}
 		}
 		if want := []string{"cut 0 after 2", "cut 1 after 4", "cut 2 after 6", "cut 3 after 8"}; !slices.Equal(got, want) {

@@ -28,7 +28,7 @@ func (l *loop) lookForDrift(ctx context.Context) error {
 	}
 	l.race.spoil(l.judge.setAside(d))
 	if a, ok := l.Runner.(Asider); ok {
-		a.SetAside(d.Where, d.Class, d.Reason)
+		a.SetAside(d.Worker, d.MachineClass, d.Reason)
 	}
 	l.judge.choose()
 	l.notify(false)
@@ -37,7 +37,7 @@ func (l *loop) lookForDrift(ctx context.Context) error {
 
 // of reports whether a run is one that a drift has not count.
 func of(d assay.Drift, t assay.Trial) bool {
-	return t.Measurement.Where == d.Where && t.Measurement.Class == d.Class && !t.Started.Before(d.Since)
+	return t.Measurement.Worker == d.Worker && t.Measurement.MachineClass == d.MachineClass && !t.Started.Before(d.Since)
 }
 
 // driftText describes a drift in words. The time is local to the machine that the study runs on.
@@ -53,13 +53,13 @@ func driftText(d assay.Drift, metric string, now time.Time) string {
 		if d.Ratio < 1 {
 			how = "faster"
 		}
-		return fmt.Sprintf("%s is %s %s than its class since %s", d.Where, share, how, when)
+		return fmt.Sprintf("%s is %s %s than its class since %s", d.Worker, share, how, when)
 	}
 	how := "above"
 	if d.Ratio < 1 {
 		how = "below"
 	}
-	return fmt.Sprintf("the %s that %s measures is %s %s its class since %s", metric, d.Where, share,
+	return fmt.Sprintf("the %s that %s measures is %s %s its class since %s", metric, d.Worker, share,
 		how, when)
 }
 
@@ -75,7 +75,7 @@ func (j *judge) setAside(d assay.Drift) (again []assay.Proposal) {
 			j.purposes[k.number] = spoilt
 		}
 	}
-	j.model.SetAside(d.Where, d.Class, d.Since)
+	j.model.SetAside(d.Worker, d.MachineClass, d.Since)
 	j.version = j.model.Version()
 	j.recount()
 	return again
@@ -87,7 +87,7 @@ func (b *blocked) drifted() (d assay.Drift, ok bool) {
 	if !ok {
 		return d, false
 	}
-	d = assay.Drift{Where: found.Where, Class: found.Class, Ratio: found.Ratio, Since: found.Since}
+	d = assay.Drift{Worker: found.Worker, MachineClass: found.MachineClass, Ratio: found.Ratio, Since: found.Since}
 	for k := range b.known() {
 		if k.purpose == searched && of(d, k.Trial) && k.State != assay.Failed {
 			d.Trials = append(d.Trials, k.ID)

@@ -92,10 +92,10 @@ func TestDriftingWorkerIsSetAside(t *testing.T) {
 					drift = e.Drifted
 				}
 				if e.Checked != nil && e.Redone {
-					redone[e.Checked.ID] = e.Checked.Measurement.Where
+					redone[e.Checked.ID] = e.Checked.Measurement.Worker
 				}
 			}
-			if drift == nil || drift.Where != "c" || drift.Class != "k" || drift.Ratio < 1.2 || drift.Ratio > 1.3 ||
+			if drift == nil || drift.Worker != "c" || drift.MachineClass != "k" || drift.Ratio < 1.2 || drift.Ratio > 1.3 ||
 				!strings.Contains(drift.Reason, "c is 2") || !strings.Contains(drift.Reason, "slower than its class since ") {
 				t.Fatalf("%s: the drift on record is %+v", what, drift)
 			}

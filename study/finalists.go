@@ -25,7 +25,7 @@ func (b *blocked) finalist() (t assay.Trial, ok bool) {
 	made := 0
 	for k := range b.known() {
 		key := k.Config.Key()
-		if k.Measurement.Class != b.model.Target() || k.State == assay.Censored || there[key] {
+		if k.Measurement.MachineClass != b.model.Target() || k.State == assay.Censored || there[key] {
 			continue
 		}
 		if there[key] = true; k.number > last {
@@ -50,7 +50,7 @@ func (b *blocked) leading() []standing {
 	byClass := map[string]map[string]standing{}
 	var classes []string
 	for k := range b.known() {
-		key, class := k.Config.Key(), k.Measurement.Class
+		key, class := k.Config.Key(), k.Measurement.MachineClass
 		if k.State == assay.Failed || k.State == assay.Infeasible {
 			broken[key] = true
 		}

@@ -140,7 +140,7 @@ var goldens = []golden{
 	{name: "workers", make: func(t *testing.T, st assay.Store) *study.Study {
 		f := mixed()
 		s := onFloor(t, st, f, 25)
-		s.Anywhere, s.Class = true, "big"
+		s.Anywhere, s.MachineClass = true, "big"
 		return s
 	}},
 	{name: "drift", make: func(t *testing.T, st assay.Store) *study.Study {

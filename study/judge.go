@@ -190,7 +190,7 @@ func (j *judge) count(k known) {
 		return
 	}
 	fields := []*race.Field{&j.field}
-	if j.study.Anywhere && k.Measurement.Class == j.model.Target() {
+	if j.study.Anywhere && k.Measurement.MachineClass == j.model.Target() {
 		fields = append(fields, &j.target)
 	}
 	for _, f := range fields {

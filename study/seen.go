@@ -56,7 +56,7 @@ func (j *judge) asSeen(t assay.Trial) (assay.Trial, float64) {
 	if !j.racing || math.IsInf(t.Value, 0) {
 		return t, 1
 	}
-	f := j.model.Factor(t.Measurement.Where, t.Measurement.Class)
+	f := j.model.Factor(t.Measurement.Worker, t.Measurement.MachineClass)
 	t.Value /= f
 	return t, f
 }

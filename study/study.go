@@ -72,17 +72,17 @@ type Study struct {
 	CheckShare float64 // of the time budget, the most that is kept back for the runs at the end; 0 means 0.2
 	Race       bool    // one run is not taken for the truth; see Race in the package comment
 	// Anywhere allows runs on machines of any class, by a Runner that is a [Placer]. The recommended configuration has
-	// then run on machines of the class Class: the five that lead are run again there at the end of the search. It has
+	// then run on machines of the class MachineClass: the five that lead are run again there at the end of the search. It has
 	// an effect with Race alone.
 	Anywhere bool
-	// Class is the class of machines that the answer is for; "" means the class of the first trial that ends.
-	Class string
+	// MachineClass is the class of machines that the answer is for; "" means the class of the first trial that ends.
+	MachineClass string
 	// Finest is the shortest interval of observations: a run is observed forty times in the time of the best one, if
 	// that is more often than its job requests. 0 means the interval of the job.
 	Finest time.Duration
-	Drain  <-chan struct{}    // optional; once closed no trial is started, and those in flight end by themselves
-	Cuts   func() []assay.Cut // optional; every cut of the searcher so far, in order, for the record
-	Notify func(Progress)     // optional; called by the loop's goroutine after every change, which waits for it
+	Drain  <-chan struct{}       // optional; once closed no trial is started, and those in flight end by themselves
+	Cuts   func() []assay.Pruned // optional; every cut of the searcher so far, in order, for the record
+	Notify func(Progress)        // optional; called by the loop's goroutine after every change, which waits for it
 	// Patience is the longest time that the study waits for a store that fails,
 	// before it ends with the error; 0 means 2 minutes, negative not at all.
 	Patience time.Duration

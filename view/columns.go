@@ -9,20 +9,20 @@ import (
 
 // Columns are trials as one list a field, each in order of the ids: a tenth of the size of as many [Trial].
 type Columns struct {
-	ID        []int64            `json:"id" nullable:"false"`
-	State     []string           `json:"state" nullable:"false"`
-	Nth       []int32            `json:"nth" nullable:"false" doc:"in the order of the ends, from 1; 0: it has none"`
-	Config    map[string]Values  `json:"config" doc:"a list for each parameter; null where it is not active"`
-	Value     Numbers            `json:"value,omitempty"`
-	Elapsed   Numbers            `json:"elapsed_s,omitempty"`
-	Spent     Numbers            `json:"spent_s,omitempty" doc:"of the time budget when it ended"`
-	Predicted Numbers            `json:"predicted,omitempty" doc:"the metric as an early stop expected it"`
-	Reason    []string           `json:"reason,omitempty" nullable:"false"`
-	Started   []int64            `json:"started_ms,omitempty" nullable:"false" doc:"Unix time"`
-	Ended     Numbers            `json:"ended_ms,omitempty" doc:"Unix time"`
-	Worker    []string           `json:"worker,omitempty" nullable:"false" doc:"of its last attempt, where known"`
-	Class     []string           `json:"class,omitempty" nullable:"false" doc:"of that worker's machine"`
-	Metrics   map[string]Numbers `json:"metrics,omitempty" doc:"a list for each metric; null where it was not measured"`
+	ID           []int64            `json:"id" nullable:"false"`
+	State        []string           `json:"state" nullable:"false"`
+	Nth          []int32            `json:"nth" nullable:"false" doc:"in the order of the ends, from 1; 0: it has none"`
+	Config       map[string]Values  `json:"config" doc:"a list for each parameter; null where it is not active"`
+	Value        Numbers            `json:"value,omitempty"`
+	Elapsed      Numbers            `json:"elapsed_s,omitempty"`
+	Spent        Numbers            `json:"spent_s,omitempty" doc:"of the time budget when it ended"`
+	Predicted    Numbers            `json:"predicted,omitempty" doc:"the metric as an early stop expected it"`
+	Reason       []string           `json:"reason,omitempty" nullable:"false"`
+	Started      []int64            `json:"started_ms,omitempty" nullable:"false" doc:"Unix time"`
+	Ended        Numbers            `json:"ended_ms,omitempty" doc:"Unix time"`
+	Worker       []string           `json:"worker,omitempty" nullable:"false" doc:"of its last attempt, where known"`
+	MachineClass []string           `json:"class,omitempty" nullable:"false" doc:"of that worker's machine"`
+	Metrics      map[string]Numbers `json:"metrics,omitempty" doc:"a list for each metric; null where it was not measured"`
 }
 
 // rows are lines of a table.
@@ -80,7 +80,7 @@ var fields = []struct {
 	{"ended", func(c *Columns, r rows) { c.Ended = list(r, ended) }},
 	{"worker", func(c *Columns, r rows) {
 		c.Worker = list(r, func(l *assay.Line) string { return l.Worker })
-		c.Class = list(r, func(l *assay.Line) string { return l.Class })
+		c.MachineClass = list(r, func(l *assay.Line) string { return l.MachineClass })
 	}},
 	{"metrics", func(c *Columns, r rows) {
 		c.Metrics = make(map[string]Numbers, len(r.Metrics))

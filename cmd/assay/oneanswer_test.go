@@ -195,14 +195,14 @@ func (h *house) fleetTuned(at string) *view.Answer {
 		h.t.Fatal(err)
 	}
 	defer host.Close()
-	w := queue.Worker{ID: "w", Name: "w", Slots: 1, Apps: []string{queue.Commands}, Class: "c"}
+	w := queue.Worker{ID: "w", Name: "w", Slots: 1, Apps: []string{queue.Commands}, MachineClass: "c"}
 	if _, err := f.Hello(ctx, w); err != nil {
 		h.t.Fatal(err)
 	}
 	m := &model{draws: rand.New(rand.NewPCG(5, 7)), of: slope, runs: map[float64]int{}}
 	go func() {
 		for {
-			d, err := carrier.Take(ctx, w.Apps, w.Class)
+			d, err := carrier.Take(ctx, w.Apps, w.MachineClass)
 			if err != nil {
 				return
 			}

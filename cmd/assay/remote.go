@@ -212,7 +212,7 @@ func workersCommand(s streams) *cobra.Command {
 			"class", "machine")
 		err := show(s.out, f.json, all, t, "no worker has connected (assay worker --help)", func(w api.Worker) {
 			t.Add(w.Name, w.State, fmt.Sprint(w.Slots), fmt.Sprint(w.Running), fmt.Sprint(w.Done), report.Seconds(w.Silent),
-				strings.Join(w.Apps, " "), w.Class, w.Machine)
+				strings.Join(w.Apps, " "), w.MachineClass, w.Machine)
 		})
 		for _, w := range all {
 			for _, line := range w.Reasons() {

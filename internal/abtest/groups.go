@@ -16,10 +16,10 @@ import (
 // configurations that were run more than once. Each is compared with the median of its configuration, so
 // that runs of different configurations can be combined.
 type Group struct {
-	Worker  string `json:"worker,omitempty"` // "" for a class
-	Class   string `json:"class"`
-	Runs    int    `json:"runs"`
-	Configs int    `json:"configurations"`
+	Worker       string `json:"worker,omitempty"` // "" for a class
+	MachineClass string `json:"class"`
+	Runs         int    `json:"runs"`
+	Configs      int    `json:"configurations"`
 	// Min, Median and Max are parts of the median of the configuration.
 	Min    float64 `json:"min"`
 	Median float64 `json:"median"`
@@ -74,7 +74,7 @@ func groups(samples []NoiseSample, of func(Maker) Group) []Group {
 		all = append(all, g.Group)
 	}
 	slices.SortFunc(all, func(a, b Group) int {
-		return cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(a.Worker, b.Worker))
+		return cmp.Or(cmp.Compare(a.MachineClass, b.MachineClass), cmp.Compare(a.Worker, b.Worker))
 	})
 	return all
 }
@@ -85,9 +85,9 @@ func (n *NoiseReport) group(samples []NoiseSample) {
 		if m.Worker == "" {
 			return Group{}
 		}
-		return Group{Worker: m.Worker, Class: m.Class}
+		return Group{Worker: m.Worker, MachineClass: m.Class}
 	})
-	n.Classes = groups(samples, func(m Maker) Group { return Group{Class: m.Class} })
+	n.Classes = groups(samples, func(m Maker) Group { return Group{MachineClass: m.Class} })
 }
 
 // writeGroups writes tables of the workers and of the classes, if there are any.
@@ -106,7 +106,7 @@ func (n *NoiseReport) writeGroups(w io.Writer) error {
 		t := report.NewTable(report.Palette{}, append(titles, ">runs", ">configurations", ">least", ">median", ">greatest",
 			">deviation")...)
 		for _, g := range of.all {
-			row := []string{g.Worker, g.Class}
+			row := []string{g.Worker, g.MachineClass}
 			if of.what == "class" {
 				row = row[1:]
 			}

@@ -32,7 +32,7 @@ func TestGroups(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(n.Workers) != 3 || len(n.Classes) != 2 || n.Workers[0].Worker != "rack1" || n.Workers[2].Class != "b" {
+	if len(n.Workers) != 3 || len(n.Classes) != 2 || n.Workers[0].Worker != "rack1" || n.Workers[2].MachineClass != "b" {
 		t.Fatalf("%+v\n%+v", n.Workers, n.Classes)
 	}
 	for i, m := range machines {

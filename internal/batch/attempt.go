@@ -327,7 +327,7 @@ func (a *attempt) booking(res result) (assay.AttemptEnd, bool) {
 	if a.cpus > 0 { // its cost, whether it counts or not
 		m.Metrics = withCPUHours(m, a.cpus)
 	}
-	a.Where = a.where(res)
+	a.Worker = a.where(res)
 	return a.run.Book(a, assay.AttemptEnd{
 		RunID: a.id(), Why: res.word(), Reason: res.Reason, Measurement: m, Queued: a.queued(m.Elapsed),
 	}, time.Now(), 0)

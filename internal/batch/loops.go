@@ -126,7 +126,7 @@ func (r *Runner) prepared(ctx context.Context, a *attempt) (Request, error) {
 	if r.o.Record == nil || a.job.ID.Attempt <= 0 || a.tries > 0 {
 		return req, nil
 	}
-	return req, r.o.Record(ctx, assay.Event{Started: &assay.Start{RunID: a.id(), Where: req.Name}})
+	return req, r.o.Record(ctx, assay.Event{Started: &assay.Start{RunID: a.id(), Worker: req.Name}})
 }
 
 // sent records the outcome of a submission.

@@ -54,7 +54,7 @@ func (c Cell) Run(ctx context.Context) (study.Result, error) {
 		Name: "bench", Space: c.Space, Goal: c.Goal, Searcher: c.Searcher, Stopper: c.Stopper,
 		Runner: c.Runner, Clock: c.Clock, Store: store.NewMem(), Budget: c.Budget,
 		Parallel: c.Parallel, Race: c.Race, Check: c.Check, Sequential: c.Sequential,
-		Anywhere: c.Anywhere, Class: c.Class,
+		Anywhere: c.Anywhere, MachineClass: c.Class,
 		Command: func(x assay.Config) (assay.Job, error) { return assay.Job{Config: x, Interval: c.Interval}, nil },
 	}
 	if err := s.Store.Create(ctx, s.Name, nil); err != nil {

@@ -27,9 +27,9 @@ type Attempt struct {
 	State State
 	Since time.Time // of its state
 
-	Where string // the machine or the job, for people
-	Class string // of its machine
-	Heard time.Time
+	Worker       string // the machine or the job, for people
+	MachineClass string // of its machine
+	Heard        time.Time
 	// Latest is the last measurement: the outcome, once it has ended.
 	Latest assay.Measurement
 	// Before is the value of Latest before the end of an attempt that was cancelled or given up for
@@ -58,7 +58,7 @@ func (a *Attempt) Alive() bool { return a.State < Lost }
 
 // Place puts the attempt where it runs from now on.
 func (a *Attempt) Place(where, class string, now time.Time) {
-	a.State, a.Where, a.Class, a.Heard, a.Since = Placed, where, class, now, now
+	a.State, a.Worker, a.MachineClass, a.Heard, a.Since = Placed, where, class, now, now
 }
 
 // Silent returns the time since the last report of the attempt.

@@ -23,7 +23,7 @@ func (r *Run[A]) Book(a A, b assay.AttemptEnd, now time.Time, lease time.Duratio
 	if e.Tainted && b.Counts() {
 		b.Why = assay.WhyTainted
 	}
-	b.Where, b.Extra = e.Where, (r.Counts() || r.Closed) && !lost
+	b.Worker, b.Extra = e.Worker, (r.Counts() || r.Closed) && !lost
 	b.Measurement.Stdout, b.Measurement.Stderr = nil, nil
 	return b, true
 }

@@ -34,7 +34,7 @@ func TestFirstOutcomeCounts(t *testing.T) {
 	for i, want := range []bool{true, false} {
 		a := r.Attempts[1-i]
 		b, ok := r.Book(a, assay.AttemptEnd{Measurement: ran(time.Minute)}, at(200), time.Second)
-		if !ok || b.Counts() != want || b.Extra == want || b.Where != a.Where {
+		if !ok || b.Counts() != want || b.Extra == want || b.Worker != a.Worker {
 			t.Errorf("attempt %d: %+v, %v", a.N, b, ok)
 		}
 		r.End(a, b, b.Measurement)

@@ -112,14 +112,14 @@ func (f fixture) add(name, text string, n int, speed float64) {
 			assay.Event{At: t.Ended, Spent: spent, Told: t})
 	}
 	for _, restored := range []bool{false, true} { // what an earlier study said of the last value of buffer
-		cut := assay.Cut{
+		cut := assay.Pruned{
 			Param: "buffer", Values: []string{"256M"}, Study: "earlier", Correlation: 0.9, Threshold: 50,
 			Restored: restored,
 		}
 		if !restored {
 			cut.Values = []string{"1M", "256M"}
 		}
-		events = append(events, assay.Event{At: at, Spent: spent, Cut: &cut})
+		events = append(events, assay.Event{At: at, Spent: spent, Pruned: &cut})
 	}
 	for range 7 {
 		for id, c := range map[int64]assay.Config{1: first, bestID: bestConfig} {

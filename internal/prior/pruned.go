@@ -29,7 +29,7 @@ type Pruned struct {
 	Helpers []Helper `json:"helpers"`
 	Notes   []string `json:"notes"`
 	// Cuts are the removals and returns, in order.
-	Cuts []assay.Cut `json:"cuts"`
+	Cuts []assay.Pruned `json:"cuts"`
 	// Left is the share of the space that is left, of 1,000 configurations drawn from it.
 	Left float64 `json:"space_left"`
 	// Later trials of the study that finished, and the number of them in the removed part.
@@ -87,7 +87,7 @@ func (kb *Base) Pruned(ctx context.Context, name string, after int, sees func(st
 	if err != nil {
 		return nil, err
 	}
-	out := &Pruned{Study: name, Helpers: []Helper{}, Notes: []string{}, Cuts: []assay.Cut{}, goal: self.goal()}
+	out := &Pruned{Study: name, Helpers: []Helper{}, Notes: []string{}, Cuts: []assay.Pruned{}, goal: self.goal()}
 	asks := *def
 	asks.Prior.Auto, asks.Prior.Studies = true, nil
 	running := Running{Study: &asks, Space: space, Goal: self.goal()}

@@ -56,7 +56,7 @@ type Pruner struct {
 	limit  *limit                             // the cut cells
 	opts   Options
 	kept   [][]bool                   // by parameter and cell
-	cuts   []assay.Cut                // in the order in which they were made
+	cuts   []assay.Pruned             // in the order in which they were made
 	alpha  []float64                  // by source, once it was needed; NaN before
 	told   int                        // trials that the limit has been made for
 	asked  assay.Ledger[assay.Config] // outstanding proposals
@@ -148,7 +148,7 @@ func (opts Options) checked() Options {
 }
 
 // Cuts returns every removal and return so far, in order. The slice is the caller's.
-func (p *Pruner) Cuts() []assay.Cut { return slices.Clone(p.cuts) }
+func (p *Pruner) Cuts() []assay.Pruned { return slices.Clone(p.cuts) }
 
 // Keeps reports whether a configuration is in the space as it is now.
 func (p *Pruner) Keeps(c assay.Config) bool {
@@ -349,7 +349,7 @@ func (p *Pruner) record(param int, set []int, at int, why string, restored bool)
 		r = 0 // a record has no NaN; the reason explains it
 	}
 	alpha, _ := p.alphaOf(at)
-	p.cuts = append(p.cuts, assay.Cut{
+	p.cuts = append(p.cuts, assay.Pruned{
 		Param: p.base.space.Params[param].Name, Values: p.limit.cells[param].texts(set), Study: s.name,
 		Correlation: r, Alpha: alpha, Threshold: s.threshold(alpha), Restored: restored, Reason: why,
 	})

@@ -90,7 +90,7 @@ func (f *Fleet) verdict(a *attempt) Verdict {
 // verdict may have changed. The lock is held before and after.
 func (f *Fleet) observe(ctx context.Context, a *attempt) bool {
 	m := a.Latest
-	m.Where, m.Class = a.Where, a.Class
+	m.Worker, m.MachineClass = a.Worker, a.MachineClass
 	var to []*ledger.Call
 	for _, c := range a.run.Calls {
 		if c.Due(m) {

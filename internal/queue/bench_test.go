@@ -45,7 +45,7 @@ func newCrowd(tb testing.TB) *crowd {
 	c := &crowd{f: New(noCarrier{}, Options{}), next: make([]int64, crowdStudies)}
 	for i := range crowdWorkers {
 		w := Worker{
-			ID: fmt.Sprint("w", i), Slots: crowdSlots / crowdWorkers, Class: fmt.Sprint("c", i%crowdClasses),
+			ID: fmt.Sprint("w", i), Slots: crowdSlots / crowdWorkers, MachineClass: fmt.Sprint("c", i%crowdClasses),
 			Apps: []string{"a0", "a1", "a2", "a3", "a4"},
 		}
 		if _, err := c.f.Hello(tb.Context(), w); err != nil {
@@ -55,7 +55,7 @@ func newCrowd(tb testing.TB) *crowd {
 	}
 	for i := range crowdStudies {
 		r, err := c.f.Join(Study{
-			Name: fmt.Sprint("study", i), App: fmt.Sprint("a", i%crowdApplied), Class: ClassAny, Record: noRecord{},
+			Name: fmt.Sprint("study", i), App: fmt.Sprint("a", i%crowdApplied), MachineClass: ClassAny, Record: noRecord{},
 			Priority: i % 2,
 		})
 		if err != nil {

@@ -92,21 +92,21 @@ func (f *Fleet) begin(key claimKey, a *attempt, w *worker) (Claim, error) {
 	if r.job.Config != nil {
 		m.ran.by(r.job.Config.Key(), w.Label())
 	}
-	a.State, a.worker, a.Where, a.Class = ledger.Placing, w.ID, w.Label(), w.Class
-	if m.Class == ClassSame && m.class == "" {
-		f.keepTo(m, w.Class)
+	a.State, a.worker, a.Worker, a.MachineClass = ledger.Placing, w.ID, w.Label(), w.MachineClass
+	if m.MachineClass == ClassSame && m.class == "" {
+		f.keepTo(m, w.MachineClass)
 	}
 	c := &claimed{a: a, ready: make(chan struct{}), at: f.o.Now()}
 	f.claims[key], a.claim = c, c
 	defer close(c.ready)
-	err := f.write(m, assay.Event{Started: &assay.Start{RunID: a.id(), Where: a.Where, Class: w.Class}})
+	err := f.write(m, assay.Event{Started: &assay.Start{RunID: a.id(), Worker: a.Worker, MachineClass: w.MachineClass}})
 	if err != nil {
 		delete(f.claims, key)
 		f.putBack(a)
 		return Claim{}, assay.WithClass(assay.ClassUnavailable, err)
 	}
 	m.firm = true
-	f.o.Log.Info("attempt placed", append(LogID(a.id()), "worker", a.Where)...)
+	f.o.Log.Info("attempt placed", append(LogID(a.id()), "worker", a.Worker)...)
 	f.o.Waited(f.o.Now().Sub(a.Since))
 	a.Heard, a.Since = f.o.Now(), f.o.Now()
 	if m.left { // its attempts do not belong to this fleet any more; the record has this one
@@ -133,10 +133,10 @@ func (f *Fleet) begin(key claimKey, a *attempt, w *worker) (Claim, error) {
 // putBack opens an attempt again that could not be recorded, if it is still wanted.
 func (f *Fleet) putBack(a *attempt) {
 	r := a.run
-	if !r.m.firm && r.m.Class == ClassSame {
+	if !r.m.firm && r.m.MachineClass == ClassSame {
 		r.m.class = ""
 	}
-	a.worker, a.Where, a.Class = "", "", ""
+	a.worker, a.Worker, a.MachineClass = "", "", ""
 	a.State = ledger.Ended
 	if !r.m.left && !r.Counts() && r.Want == "" && len(r.Calls) > 0 {
 		f.enqueue(a)

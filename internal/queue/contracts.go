@@ -26,24 +26,24 @@ type Task struct {
 
 // A Worker is the description that a worker sends of itself.
 type Worker struct {
-	ID      string            `json:"id"`   // made at its first start, kept in its directory
-	Name    string            `json:"name"` // for messages
-	Boot    string            `json:"boot"` // another one after each start of the machine
-	Version string            `json:"version"`
-	Slots   int               `json:"slots"`
-	Apps    []string          `json:"apps"`
-	Labels  map[string]string `json:"labels,omitempty"`
-	Class   string            `json:"class"`              // hash of the properties that make machines alike
-	Machine string            `json:"machine"`            // the class in words
-	Until   time.Duration     `json:"until_ns,omitempty"` // how much longer it lives; 0 for no limit
+	ID           string            `json:"id"`   // made at its first start, kept in its directory
+	Name         string            `json:"name"` // for messages
+	Boot         string            `json:"boot"` // another one after each start of the machine
+	Version      string            `json:"version"`
+	Slots        int               `json:"slots"`
+	Apps         []string          `json:"apps"`
+	Labels       map[string]string `json:"labels,omitempty"`
+	MachineClass string            `json:"class"`              // hash of the properties that make machines alike
+	Machine      string            `json:"machine"`            // the class in words
+	Until        time.Duration     `json:"until_ns,omitempty"` // how much longer it lives; 0 for no limit
 }
 
 // A Ticket is the message of the queue: room for one run of an application. It holds no command, no value and no
 // secret.
 type Ticket struct {
-	ID    string `json:"id"`
-	App   string `json:"app"`
-	Class string `json:"class,omitempty"` // of machines; "" is any
+	ID           string `json:"id"`
+	App          string `json:"app"`
+	MachineClass string `json:"class,omitempty"` // of machines; "" is any
 }
 
 // A Claim is the answer to a worker that was delivered a ticket.

@@ -90,7 +90,7 @@ func (c *Curve) clone() Curve {
 type Reported struct {
 	ID     assay.RunID
 	Placed bool // a worker is at it
-	Where  string
+	Worker string
 	Silent time.Duration     // since the last beat
 	So     assay.Measurement // the last report
 	Curve  Curve
@@ -117,7 +117,7 @@ func (f *Fleet) Reported(study string, trial int64) (all []Reported) {
 		for _, a := range r.Attempts {
 			if a.State >= ledger.Placed {
 				all = append(all, Reported{
-					a.id(), a.State == ledger.Placed, a.Where, a.Silent(f.o.Now()), a.Latest, a.curve.clone(),
+					a.id(), a.State == ledger.Placed, a.Worker, a.Silent(f.o.Now()), a.Latest, a.curve.clone(),
 				})
 			}
 		}

@@ -262,9 +262,9 @@ func TestFairShare(t *testing.T) {
 func TestClass(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		join := func() (same, any *Runner) {
-			b.hello(Worker{ID: "a", Class: "A", Slots: 3})
-			b.hello(Worker{ID: "b", Class: "B", Slots: 5})
-			return b.join(Study{Name: "s"}), b.join(Study{Name: "t", Class: ClassAny})
+			b.hello(Worker{ID: "a", MachineClass: "A", Slots: 3})
+			b.hello(Worker{ID: "b", MachineClass: "B", Slots: 5})
+			return b.join(Study{Name: "s"}), b.join(Study{Name: "t", MachineClass: ClassAny})
 		}
 		s, u := join()
 		for i := range int64(4) {
@@ -284,7 +284,7 @@ func TestClass(t *testing.T) {
 		b.want("another class after a restart", b.claim("b"), "")
 		b.want("the class after a restart", b.claim("a"), "s 5.1")
 		(&Runner{b.f, b.f.studies["s"]}).Close()
-		r := b.join(Study{Name: "s", Class: "B", Parallel: 7})
+		r := b.join(Study{Name: "s", MachineClass: "B", Parallel: 7})
 		b.run(r, job(6))
 		b.want("a class that was asked for", b.claim("a")+", "+b.claim("b"), ", s 6.1")
 		b.want("parallel", r.Capacity(), 7)

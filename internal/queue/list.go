@@ -14,17 +14,17 @@ import (
 
 // An Entry is a run that waits or is at a worker.
 type Entry struct {
-	ID       assay.RunID
-	Study    string
-	App      string
-	Class    string // of machines that it is held to, "" for any
-	Config   string // the values of the parameters, as text
-	Priority int
-	State    string        // "open" or "placed"
-	Worker   string        // that has it, by name
-	Since    time.Time     // of its state
-	Silent   time.Duration // since the last beat
-	So       assay.Measurement
+	ID           assay.RunID
+	Study        string
+	App          string
+	MachineClass string // of machines that it is held to, "" for any
+	Config       string // the values of the parameters, as text
+	Priority     int
+	State        string        // "open" or "placed"
+	Worker       string        // that has it, by name
+	Since        time.Time     // of its state
+	Silent       time.Duration // since the last beat
+	So           assay.Measurement
 	// Unschedulable is the reason why no worker can run it: see [Fleet.Unschedulable].
 	Unschedulable string
 }
@@ -39,7 +39,7 @@ func (f *Fleet) Queue() []Entry {
 	there := make([]waiting, len(f.placed))
 	for i, a := range f.placed {
 		there[i] = a.waiting()
-		there[i].Worker, there[i].Silent, there[i].So = a.Where, a.Silent(now), a.Latest
+		there[i].Worker, there[i].Silent, there[i].So = a.Worker, a.Silent(now), a.Latest
 	}
 	var turns turnHeap
 	n := len(there)
@@ -119,7 +119,7 @@ type waiting struct {
 func (a *attempt) waiting() waiting {
 	m := a.run.m
 	return waiting{Entry{
-		ID: a.id(), Study: m.Name, App: m.App, Class: m.class, Priority: a.run.job.Priority, Since: a.Since,
+		ID: a.id(), Study: m.Name, App: m.App, MachineClass: m.class, Priority: a.run.job.Priority, Since: a.Since,
 	}, a.run.key, a.opened, m.expected(a.run), a.run.job.Config, m.Values}
 }
 

@@ -48,7 +48,7 @@ func (f *Fleet) Live(study string, trial int64) (l Live, ok bool) {
 	}
 	l = Live{ID: best.id(), State: "open", Since: best.Since}
 	if best.State == ledger.Placed {
-		l.State, l.Worker, l.Silent, l.So = "placed", best.Where, best.Silent(now), best.Latest
+		l.State, l.Worker, l.Silent, l.So = "placed", best.Worker, best.Silent(now), best.Latest
 		l.Stdout, l.Stderr = bytes.Clone(best.tail[0]), bytes.Clone(best.tail[1])
 	}
 	return l, true

@@ -116,7 +116,7 @@ func (c *Memory) take(apps []string, class string) (*delivery, <-chan struct{}, 
 		}
 		s.expire(now)
 		for i, t := range s.waiting {
-			if t.Class != "" && t.Class != class {
+			if t.MachineClass != "" && t.MachineClass != class {
 				continue
 			}
 			s.waiting = slices.Delete(s.waiting, i, i+1)

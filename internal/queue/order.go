@@ -122,7 +122,7 @@ func (l *line) open(r *run, n int, now time.Time) {
 
 // newTicket returns one more ticket for a study.
 func (l *line) newTicket(m *member) Ticket {
-	return Ticket{ID: l.ticket(), App: m.App, Class: m.class}
+	return Ticket{ID: l.ticket(), App: m.App, MachineClass: m.class}
 }
 
 // enqueue puts an attempt among those that are open.
@@ -190,7 +190,7 @@ func (f *Fleet) first(name string, w *worker) *attempt {
 	var best *member
 	var least rank
 	for _, m := range p.studies {
-		if m.held || !m.takes(w.Class) ||
+		if m.held || !m.takes(w.MachineClass) ||
 			left > 0 && m.expected(m.open[0].run) > left {
 			continue
 		}

@@ -11,11 +11,11 @@ import (
 func (a *attempt) who() string {
 	switch a.Why {
 	case assay.WhySetup:
-		return a.Where
+		return a.Worker
 	case assay.WhyError:
-		return "on " + a.Where
+		return "on " + a.Worker
 	}
-	return fmt.Sprintf("attempt %d of trial %d, on %s", a.N, a.run.key.trial, a.Where)
+	return fmt.Sprintf("attempt %d of trial %d, on %s", a.N, a.run.key.trial, a.Worker)
 }
 
 // err returns the error of Run for an attempt that has ended and does not count.
@@ -29,6 +29,6 @@ func (a *attempt) err() error {
 // result returns the results of Run for a run that counts.
 func (r *run) result(c *ledger.Call) (assay.Measurement, error) {
 	m, err := r.Result(c, r.Counted.who())
-	m.Where, m.Class = r.Counted.Where, r.Counted.Class
+	m.Worker, m.MachineClass = r.Counted.Worker, r.Counted.MachineClass
 	return m, err
 }

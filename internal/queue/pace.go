@@ -29,7 +29,7 @@ func (m *member) pace(w *worker, d time.Duration) {
 	if len(m.paces) == mostPaced {
 		m.paces = slices.Delete(m.paces, 0, 1)
 	}
-	m.paces = append(m.paces, paced{w.ID, w.Class, math.Log(d.Seconds())})
+	m.paces = append(m.paces, paced{w.ID, w.MachineClass, math.Log(d.Seconds())})
 }
 
 // ratios returns, by worker, the median of the times of its runs divided by the median over all machines of its class

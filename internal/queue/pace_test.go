@@ -12,7 +12,7 @@ import (
 func TestRatios(t *testing.T) {
 	f := New(NewMemory(0), Options{})
 	machine := func(id, class string) *worker {
-		w := &worker{Worker: Worker{ID: id, Class: class}}
+		w := &worker{Worker: Worker{ID: id, MachineClass: class}}
 		f.workers[id] = w
 		return w
 	}

@@ -46,7 +46,7 @@ func (k *roster) setAside(m *member, who machine, why string) {
 
 // obey gives a worker the order that it was set aside, if it was.
 func (k *roster) obey(w *worker) {
-	if q := k.quarantined[machine{w.Label(), w.Class}]; q != nil {
+	if q := k.quarantined[machine{w.Label(), w.MachineClass}]; q != nil {
 		w.order.Quarantine, w.order.Why = true, q.why
 	}
 }
@@ -58,7 +58,7 @@ func (f *Fleet) goOn(id string) error {
 	if w == nil {
 		return nil
 	}
-	who := machine{w.Label(), w.Class}
+	who := machine{w.Label(), w.MachineClass}
 	q := f.quarantined[who]
 	if q == nil {
 		return nil
@@ -68,14 +68,14 @@ func (f *Fleet) goOn(id string) error {
 		if m == nil || m.left {
 			continue
 		}
-		err := f.write(m, assay.Event{Drifted: &assay.Drift{Where: who.where, Class: who.class, Over: true}})
+		err := f.write(m, assay.Event{Drifted: &assay.Drift{Worker: who.where, MachineClass: who.class, Over: true}})
 		if err != nil {
 			return assay.WithClass(assay.ClassUnavailable, err)
 		}
 	}
 	delete(f.quarantined, who)
 	for _, o := range f.workers {
-		if o.Label() == who.where && o.Class == who.class {
+		if o.Label() == who.where && o.MachineClass == who.class {
 			o.order.Quarantine, o.order.Why = false, ""
 		}
 	}

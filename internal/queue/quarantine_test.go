@@ -10,13 +10,13 @@ import (
 // A worker that was set aside takes nothing until a person has it go on, whatever the server forgets meanwhile.
 func TestSetAside(t *testing.T) {
 	inBubble(t, func(b *bench) {
-		r := b.join(Study{Name: "s", Class: ClassAny})
-		b.hello(Worker{ID: "v", Name: "rack2", Slots: 1, Apps: []string{Commands}, Class: "k"})
-		b.hello(Worker{ID: "w", Slots: 1, Apps: []string{Commands}, Class: "k"})
+		r := b.join(Study{Name: "s", MachineClass: ClassAny})
+		b.hello(Worker{ID: "v", Name: "rack2", Slots: 1, Apps: []string{Commands}, MachineClass: "k"})
+		b.hello(Worker{ID: "w", Slots: 1, Apps: []string{Commands}, MachineClass: "k"})
 		first := b.run(r, job(1))
 		b.want("the first claim", b.claim("v"), "s 1.1")
 		r.SetAside("rack2", "k", "rack2 is slower")
-		o := b.hello(Worker{ID: "v", Name: "rack2", Slots: 1, Apps: []string{Commands}, Class: "k"})
+		o := b.hello(Worker{ID: "v", Name: "rack2", Slots: 1, Apps: []string{Commands}, MachineClass: "k"})
 		b.want("the order", o, Order{Quarantine: true, Why: "rack2 is slower"})
 		b.run(r, job(2))
 		if _, err := b.f.Claim(b.Context(), Ticket{ID: "t", App: Commands}, "v"); assay.ClassOf(err) != assay.ClassConflict {
@@ -24,20 +24,20 @@ func TestSetAside(t *testing.T) {
 		}
 		b.tell("v", rid(1, 1), time.Second, "")
 		m, err := b.ended(first)
-		if err != nil || m.Where != "rack2" || m.Class != "k" {
+		if err != nil || m.Worker != "rack2" || m.MachineClass != "k" {
 			b.Errorf("%+v, %v: what runs goes on, and says where", m, err)
 		}
 		b.want("the claim of another", b.claim("w"), "s 2.1")
 
 		// On record only.
-		past := []assay.Event{{Drifted: &assay.Drift{Where: "rack2", Class: "k", Reason: "so"}}}
+		past := []assay.Event{{Drifted: &assay.Drift{Worker: "rack2", MachineClass: "k", Reason: "so"}}}
 		f := New(NewMemory(time.Minute), Options{})
 		again, err := f.Join(Study{Name: "s", Past: past, Record: &memo{}})
 		if err != nil {
 			b.Fatal(err)
 		}
 		defer again.Close()
-		v := Worker{ID: "v", Name: "rack2", Slots: 1, Apps: []string{Commands}, Class: "k"}
+		v := Worker{ID: "v", Name: "rack2", Slots: 1, Apps: []string{Commands}, MachineClass: "k"}
 		if o, err := f.Hello(b.Context(), v); err != nil || o != (Order{Quarantine: true, Why: "so"}) {
 			b.Errorf("after a restart: %+v, %v", o, err)
 		}
@@ -48,7 +48,7 @@ func TestSetAside(t *testing.T) {
 			b.Errorf("resumed: %+v, %v", o, err)
 		}
 		record := again.m.Record.(*memo).events
-		if len(record) != 1 || record[0].Drifted == nil || !record[0].Drifted.Over || record[0].Drifted.Where != "rack2" {
+		if len(record) != 1 || record[0].Drifted == nil || !record[0].Drifted.Over || record[0].Drifted.Worker != "rack2" {
 			b.Errorf("on record: %+v", record)
 		}
 		f = New(NewMemory(time.Minute), Options{})
@@ -64,9 +64,9 @@ func TestSetAside(t *testing.T) {
 // A study on any class can be held to one, and let go again.
 func TestPlace(t *testing.T) {
 	inBubble(t, func(b *bench) {
-		r := b.join(Study{Name: "s", Class: ClassAny})
-		b.hello(Worker{ID: "v", Slots: 1, Apps: []string{Commands}, Class: "k"})
-		b.hello(Worker{ID: "w", Slots: 2, Apps: []string{Commands}, Class: "l"})
+		r := b.join(Study{Name: "s", MachineClass: ClassAny})
+		b.hello(Worker{ID: "v", Slots: 1, Apps: []string{Commands}, MachineClass: "k"})
+		b.hello(Worker{ID: "w", Slots: 2, Apps: []string{Commands}, MachineClass: "l"})
 		b.want("slots of all", r.Capacity(), 3)
 		r.Place("l")
 		b.want("slots of the class", r.Capacity(), 2)
@@ -76,7 +76,7 @@ func TestPlace(t *testing.T) {
 		r.Place("")
 		b.run(r, job(2))
 		b.want("the claim of any", b.claim("v"), "s 2.1")
-		same := b.join(Study{Name: "same", Class: "k"})
+		same := b.join(Study{Name: "same", MachineClass: "k"})
 		same.Place("l")
 		b.want("slots of a study of one class", same.Capacity(), 1)
 	})
@@ -91,9 +91,9 @@ func TestRepeatsGoToOthers(t *testing.T) {
 			j.Config = assay.Config{x}
 			return j
 		}
-		r := t.join(Study{Name: "s", Class: ClassAny, Past: []assay.Event{
+		r := t.join(Study{Name: "s", MachineClass: ClassAny, Past: []assay.Event{
 			{Asked: &assay.Proposal{ID: 9, Config: assay.Config{2}}},
-			{Started: &assay.Start{RunID: assay.RunID{Study: "s", Trial: 9, Attempt: 1}, Where: "w"}},
+			{Started: &assay.Start{RunID: assay.RunID{Study: "s", Trial: 9, Attempt: 1}, Worker: "w"}},
 			{Told: &assay.Trial{Proposal: assay.Proposal{ID: 9, Config: assay.Config{2}}, State: assay.Done}},
 		}})
 		t.hello(Worker{ID: "v", Slots: 4})

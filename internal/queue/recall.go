@@ -60,9 +60,9 @@ func (c *recall) event(e assay.Event) {
 	case e.Withdrawn != nil:
 		c.close(e.Withdrawn.Trial)
 	case e.Drifted != nil && e.Drifted.Over:
-		delete(c.quarantined, machine{e.Drifted.Where, e.Drifted.Class})
+		delete(c.quarantined, machine{e.Drifted.Worker, e.Drifted.MachineClass})
 	case e.Drifted != nil:
-		c.quarantined[machine{e.Drifted.Where, e.Drifted.Class}] = e.Drifted.Reason
+		c.quarantined[machine{e.Drifted.Worker, e.Drifted.MachineClass}] = e.Drifted.Reason
 	case e.Ordered != nil:
 		c.m.priorities[e.Ordered.Trial] = e.Ordered.Priority
 	}
@@ -87,11 +87,11 @@ func (c *recall) run(id assay.RunID) *run {
 func (c *recall) started(s assay.Start) {
 	m := c.m
 	if key, known := c.configs[s.Trial]; known {
-		m.ran.by(key, s.Where)
+		m.ran.by(key, s.Worker)
 	}
-	c.run(s.RunID).get(s.Attempt).Place(s.Where, s.Class, c.now)
-	if m.Class == ClassSame && m.class == "" && s.Class != "" {
-		m.class, m.firm = s.Class, true
+	c.run(s.RunID).get(s.Attempt).Place(s.Worker, s.MachineClass, c.now)
+	if m.MachineClass == ClassSame && m.class == "" && s.MachineClass != "" {
+		m.class, m.firm = s.MachineClass, true
 	}
 }
 

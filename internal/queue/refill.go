@@ -85,7 +85,7 @@ func (f *Fleet) heal(name string, p *app) {
 		h.pause = min(2*h.pause, lastPause)
 		h.next = now.Add(h.pause)
 		for range min(n, f.room(group{name, class}, now)) {
-			f.pending = append(f.pending, Ticket{ID: f.ticket(), App: name, Class: class})
+			f.pending = append(f.pending, Ticket{ID: f.ticket(), App: name, MachineClass: class})
 		}
 	}
 	for class := range p.idle {

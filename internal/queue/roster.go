@@ -57,7 +57,7 @@ func (k *roster) of(a *attempt, worker string) bool {
 		return a.worker == worker
 	}
 	w := k.workers[worker]
-	return w == nil || w.Label() == a.Where
+	return w == nil || w.Label() == a.Worker
 }
 
 // bind notes whose an attempt is that the record alone knew of.
@@ -110,8 +110,8 @@ func (k *roster) slotsOf(m *member, now time.Time) int {
 			}
 			for _, name := range w.Apps {
 				k.slots[group{name, ""}] += w.Slots
-				if w.Class != "" {
-					k.slots[group{name, w.Class}] += w.Slots
+				if w.MachineClass != "" {
+					k.slots[group{name, w.MachineClass}] += w.Slots
 				}
 			}
 		}
@@ -123,7 +123,7 @@ func (k *roster) slotsOf(m *member, now time.Time) int {
 func (k *roster) room(g group, now time.Time) int {
 	n := 0
 	for _, w := range k.workers {
-		if !w.order.idle() && k.there(w, now) && w.has(g.app) && (g.class == "" || g.class == w.Class) {
+		if !w.order.idle() && k.there(w, now) && w.has(g.app) && (g.class == "" || g.class == w.MachineClass) {
 			n += max(w.Slots-w.running, 0)
 		}
 	}

@@ -189,7 +189,7 @@ func (r *Runner) Place(class string) {
 	f, m := r.f, r.m
 	f.mu.Lock()
 	defer f.unlock()
-	if m.Class != ClassAny || m.class == class {
+	if m.MachineClass != ClassAny || m.class == class {
 		return
 	}
 	f.keepTo(m, class)

@@ -40,10 +40,10 @@ func (w *world) auditStudy(s *simStudy) {
 		case e.Started != nil:
 			started[e.Started.RunID] = true
 			if class == "" {
-				class = e.Started.Class
+				class = e.Started.MachineClass
 			}
-			if s.class == ClassSame && e.Started.Class != class {
-				w.failf("study %s ran on classes %s and %s", s.name, class, e.Started.Class)
+			if s.class == ClassSame && e.Started.MachineClass != class {
+				w.failf("study %s ran on classes %s and %s", s.name, class, e.Started.MachineClass)
 			}
 		case e.Booked != nil:
 			b := *e.Booked

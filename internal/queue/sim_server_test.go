@@ -84,7 +84,7 @@ func (w *world) boot() {
 		s.logs[st.name] = d.log
 		past := d.log.read()
 		r, err := f.Join(Study{
-			Name: st.name, App: "app", Class: st.class, Priority: st.priority, Parallel: st.parallel, Record: d.log,
+			Name: st.name, App: "app", MachineClass: st.class, Priority: st.priority, Parallel: st.parallel, Record: d.log,
 			Past: past,
 		})
 		if err != nil {
@@ -247,7 +247,7 @@ func (s *simServer) snapshot(k *simWorker) (best [2]int, ranks map[*attempt][2]i
 	ranks = map[*attempt][2]int{}
 	for _, m := range f.studies {
 		for _, a := range m.open {
-			if m.Class == ClassSame && m.class != "" && m.class != k.Class {
+			if m.MachineClass == ClassSame && m.class != "" && m.class != k.MachineClass {
 				continue
 			}
 			rank := [2]int{m.Priority, a.run.job.Priority}
@@ -405,7 +405,7 @@ func (w *world) drain(k *simWorker) {
 	w.mu.Lock()
 	others := 0
 	for _, o := range w.workers {
-		if _, drains := s.orders[o.ID]; o != k && !o.drained && !drains && o.Class == k.Class {
+		if _, drains := s.orders[o.ID]; o != k && !o.drained && !drains && o.MachineClass == k.MachineClass {
 			others++
 		}
 	}

@@ -113,7 +113,7 @@ func newWorld(seed uint64) *world {
 	for i := range 2 + w.intn(3) {
 		id := fmt.Sprintf("w%d", i)
 		w.workers = append(w.workers, &simWorker{w: w, spool: map[assay.RunID]Outcome{}, Worker: Worker{
-			ID: id, Name: "host-" + id, Slots: 1 + w.intn(2), Apps: []string{"app"}, Class: []string{"a", "b"}[w.intn(2)],
+			ID: id, Name: "host-" + id, Slots: 1 + w.intn(2), Apps: []string{"app"}, MachineClass: []string{"a", "b"}[w.intn(2)],
 		}})
 	}
 	return w

@@ -161,7 +161,7 @@ func (k *simWorker) slot(ctx context.Context, dice *dice) {
 		if !k.thaw(ctx, dice) {
 			return
 		}
-		d, err := k.w.carrier.take(ctx, dice, k.Apps, k.Class)
+		d, err := k.w.carrier.take(ctx, dice, k.Apps, k.MachineClass)
 		if err != nil {
 			if time.Since(said) > simLease {
 				k.hello(ctx, dice)

@@ -13,13 +13,13 @@ type Study struct {
 	App  string // the application of its jobs; "" is [Commands]
 	// Class selects the machines: "same" or "" means the class of the first worker that takes one of its runs, "any" means
 	// all, and any other value is the hash of a class.
-	Class    string
-	Priority int     // of two studies the one of greater Priority goes first
-	Weight   float64 // its share of the machines, compared with others of its Priority; 0 means 1
-	Parallel int     // how many runs at once; 0 means as many as the machines of its class have slots
-	Record   Record
-	Values   func(assay.Config) map[string]string // the texts of the parameters; nil for none
-	Past     []assay.Event                        // the events on record
+	MachineClass string
+	Priority     int     // of two studies the one of greater Priority goes first
+	Weight       float64 // its share of the machines, compared with others of its Priority; 0 means 1
+	Parallel     int     // how many runs at once; 0 means as many as the machines of its class have slots
+	Record       Record
+	Values       func(assay.Config) map[string]string // the texts of the parameters; nil for none
+	Past         []assay.Event                        // the events on record
 	// Opened returns the time since when a run waits, from the record, so that the order of waiting runs is the same after
 	// a restart. If it is nil, the time of the call of Run is used.
 	Opened func(assay.RunID) time.Time
@@ -70,7 +70,7 @@ type attemptKey struct {
 // Join registers a study with its record. The returned [Runner] makes its runs until it is closed. The study can join
 // again then.
 func (f *Fleet) Join(s Study) (*Runner, error) {
-	s.App, s.Class, s.Weight = cmp.Or(s.App, Commands), cmp.Or(s.Class, ClassSame), cmp.Or(s.Weight, 1)
+	s.App, s.MachineClass, s.Weight = cmp.Or(s.App, Commands), cmp.Or(s.MachineClass, ClassSame), cmp.Or(s.Weight, 1)
 	if s.Weight < 0 {
 		return nil, assay.Errorf(assay.ClassUsage, "study %q: a weight of %v is negative", s.Name, s.Weight)
 	}
@@ -83,8 +83,8 @@ func (f *Fleet) Join(s Study) (*Runner, error) {
 		Study: s, priorities: map[int64]int{}, runs: map[runKey]*run{},
 		told: map[attemptKey]bool{}, share: share{at: f.o.Now()}, ran: ran{},
 	}
-	if s.Class != ClassSame && s.Class != ClassAny {
-		m.class, m.firm = s.Class, true
+	if s.MachineClass != ClassSame && s.MachineClass != ClassAny {
+		m.class, m.firm = s.MachineClass, true
 	}
 	f.recall(m)
 	m.Past = nil

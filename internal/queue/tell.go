@@ -59,7 +59,7 @@ func (f *Fleet) book(ctx context.Context, a *attempt, b assay.AttemptEnd, m assa
 	if err := f.write(r.m, assay.Event{Booked: &b}); err != nil {
 		return assay.WithClass(assay.ClassUnavailable, err)
 	}
-	f.o.Log.Info("attempt ended", append(LogID(a.id()), "worker", a.Where, "why", b.Why, "reason", b.Reason,
+	f.o.Log.Info("attempt ended", append(LogID(a.id()), "worker", a.Worker, "why", b.Why, "reason", b.Reason,
 		"elapsed_s", m.Elapsed.Seconds())...)
 	if a.State == ledger.Placed && !r.m.left {
 		f.unplace(a, f.o.Now())

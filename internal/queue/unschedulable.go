@@ -44,19 +44,19 @@ func (k *roster) unschedulable(m *member, now time.Time) string {
 	apps, classes, machines := map[string]bool{}, map[string]string{}, map[string]bool{}
 	idle := 0 // workers that could run it, but take no runs now
 	for _, w := range k.workers {
-		fits := w.has(m.App) && m.takes(w.Class)
+		fits := w.has(m.App) && m.takes(w.MachineClass)
 		if w.order.idle() || !k.there(w, now) {
 			if fits {
 				idle++
 			}
 			continue
 		}
-		machines[w.Class] = true
+		machines[w.MachineClass] = true
 		for _, name := range w.Apps {
 			apps[name] = true
 		}
 		if w.has(m.App) {
-			classes[w.Class] = w.Machine
+			classes[w.MachineClass] = w.Machine
 		}
 	}
 	if m.class == "" {

@@ -43,19 +43,19 @@ func TestUnschedulable(t *testing.T) {
 		alive(20 * time.Second)
 		said("s", "there is no worker")
 
-		nap := Worker{ID: "1", Name: "one", Apps: []string{"nap", "sort"}, Class: "c1", Machine: "2 cores"}
+		nap := Worker{ID: "1", Name: "one", Apps: []string{"nap", "sort"}, MachineClass: "c1", Machine: "2 cores"}
 		b.hello(nap)
 		said("s", "no worker has the application x264: there is nap, sort")
 		s.Close()
 
 		// A class: nobody is of it, or who is has another application.
-		v := b.join(Study{Name: "t", App: "nap", Class: "c9"})
+		v := b.join(Study{Name: "t", App: "nap", MachineClass: "c9"})
 		b.run(v, job(1))
 		alive(50*time.Second, nap)
 		said("t")
 		alive(20*time.Second, nap)
 		said("t", "no worker of the class c9 is there: the workers that have the application nap are of c1 (2 cores)")
-		other := Worker{ID: "2", Name: "two", Apps: []string{"sort"}, Class: "c9", Machine: "8 cores"}
+		other := Worker{ID: "2", Name: "two", Apps: []string{"sort"}, MachineClass: "c9", Machine: "8 cores"}
 		b.hello(other)
 		said("t", "no worker of the class c9 has the application nap: those that do are of c1 (2 cores)")
 

@@ -27,7 +27,7 @@ func (w *fakeWorker) serve(ctx context.Context) {
 	for range w.Slots {
 		wg.Go(func() {
 			for ctx.Err() == nil {
-				d, err := w.carrier.Take(ctx, w.Apps, w.Class)
+				d, err := w.carrier.Take(ctx, w.Apps, w.MachineClass)
 				if err != nil {
 					return
 				}

@@ -261,7 +261,7 @@ func Study(s assay.Summary, g assay.Goal) view.Study {
 // If runs were repeated, the repeats decide, and there may be none; otherwise it is the best measured value.
 func (r *Record) Study(ctx context.Context) (view.Study, error) {
 	out := Study(r.Summary, r.Goal)
-	out.App, out.Class = r.Definition.Application(), r.Definition.Placement.Class
+	out.App, out.MachineClass = r.Definition.Application(), r.Definition.Placement.Class
 	if out.Best != nil && r.Definition.Mode() != spec.ModeOnline {
 		a, _, err := r.Answer(ctx)
 		if err != nil {
@@ -312,8 +312,8 @@ type Shown struct {
 	Refuted  []Refuted    `json:"refuted,omitempty"`
 	Workers  []Worker     `json:"workers,omitempty"` // in the order of classes and names
 	// Limits are the comparisons of the limits, with the number of completed runs that broke each.
-	Limits []ShownLimit `json:"limits,omitempty"`
-	Cuts   []assay.Cut  `json:"cuts,omitempty"`
+	Limits []ShownLimit   `json:"limits,omitempty"`
+	Cuts   []assay.Pruned `json:"cuts,omitempty"`
 
 	Found *assay.Trial `json:"-"` // the best trial, nil if none exists
 	story *Story       // nil if the study is tuned on line
@@ -425,12 +425,12 @@ func Recall(ctx context.Context, store assay.Store, name string, def *spec.Study
 	}
 	return study.Recall(ctx, &study.Study{
 		Name: name, Store: store, Space: space, Goal: goal, Race: def.Mode() == spec.ModeCommand,
-		Anywhere: def.Placement.Class == spec.Anywhere, Class: def.Placement.Target, Declared: def.HasDefault(),
+		Anywhere: def.Placement.Class == spec.Anywhere, MachineClass: def.Placement.Target, Declared: def.HasDefault(),
 	})
 }
 
 // Cuts returns the values that earlier studies removed from the space of the study, and the restored ones, in order.
-func (r *Record) Cuts(ctx context.Context) ([]assay.Cut, error) {
+func (r *Record) Cuts(ctx context.Context) ([]assay.Pruned, error) {
 	if len(r.Definition.Prior.Resolved) == 0 {
 		return nil, nil
 	}

@@ -53,7 +53,7 @@ func onRecord(t testing.TB, more string) *Record {
 		}
 		events = append(events, assay.Event{At: at, Spent: time.Duration(i+1) * time.Second, Told: &trial})
 	}
-	events = append(events, assay.Event{At: at, Cut: &assay.Cut{Param: "n"}})
+	events = append(events, assay.Event{At: at, Pruned: &assay.Pruned{Param: "n"}})
 	if _, err := mem.Append(t.Context(), "s", 0, events...); err != nil {
 		t.Fatal(err)
 	}

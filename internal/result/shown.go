@@ -116,7 +116,7 @@ func (r *Record) describe(l *report.Lines) {
 const maxHelpers = 8
 
 // describePrior prints which earlier studies help and which values they pruned.
-func (r *Record) describePrior(l *report.Lines, cuts []assay.Cut) {
+func (r *Record) describePrior(l *report.Lines, cuts []assay.Pruned) {
 	helpers := r.Definition.Prior.Resolved
 	if len(helpers) == 0 {
 		return
@@ -137,7 +137,7 @@ func (r *Record) describePrior(l *report.Lines, cuts []assay.Cut) {
 }
 
 // cutText describes a cut in one line.
-func (r *Record) cutText(c assay.Cut) string {
+func (r *Record) cutText(c assay.Pruned) string {
 	values := c.Param + "=" + strings.Join(c.Values, ",")
 	if c.Restored {
 		return fmt.Sprintf("%s is back: %s (%s)", values, c.Reason, c.Study)

@@ -54,7 +54,7 @@ func TestWriteShown(t *testing.T) {
 	for i := range maxHelpers + 2 {
 		r.Definition.Prior.Resolved = append(r.Definition.Prior.Resolved, spec.PriorStudy{Name: "h", Trials: i})
 	}
-	out.Cuts = []assay.Cut{
+	out.Cuts = []assay.Pruned{
 		{Param: "n", Values: []string{"7", "8"}, Study: "h", Correlation: 0.9, Alpha: 0.5, Threshold: 2, Reason: "slow"},
 		{Param: "n", Values: []string{"7"}, Study: "h", Reason: "no longer", Restored: true},
 	}

@@ -83,7 +83,7 @@ func NewParams(params Params) []WholeParam {
 
 // A WholeCut is a cut whose threshold is on the scale of the metric.
 type WholeCut struct {
-	assay.Cut
+	assay.Pruned
 	Threshold Real `json:"threshold"`
 }
 

@@ -128,14 +128,14 @@ func fill(tb testing.TB, path string, studies, trials int) {
 
 // work is a worker of a fleet in this process, whose runs take no time.
 func work(ctx context.Context, f *queue.Fleet, carrier queue.Carrier) error {
-	w := queue.Worker{ID: "w", Name: "w", Slots: 8, Apps: []string{queue.Commands}, Class: "c"}
+	w := queue.Worker{ID: "w", Name: "w", Slots: 8, Apps: []string{queue.Commands}, MachineClass: "c"}
 	if _, err := f.Hello(ctx, w); err != nil {
 		return err
 	}
 	for range w.Slots {
 		go func() {
 			for {
-				d, err := carrier.Take(ctx, w.Apps, w.Class)
+				d, err := carrier.Take(ctx, w.Apps, w.MachineClass)
 				if err != nil {
 					return
 				}

@@ -41,7 +41,7 @@ func (t *traces) appended(study string, events []assay.Event) {
 			id := e.Started.RunID
 			t.placed[id] = at
 			if since, ok := take(t.ready, waiting(id)); ok {
-				t.tracer.Send(tracing.Span{Name: tracing.Queue, ID: id, Start: since, End: at, Worker: e.Started.Where})
+				t.tracer.Send(tracing.Span{Name: tracing.Queue, ID: id, Start: since, End: at, Worker: e.Started.Worker})
 			}
 		case e.Booked != nil:
 			b := e.Booked
@@ -53,7 +53,7 @@ func (t *traces) appended(study string, events []assay.Event) {
 				t.ready[waiting(b.RunID)] = at
 			}
 			t.tracer.Send(tracing.Span{
-				Name: tracing.Attempt, ID: b.RunID, Start: start, End: at, Worker: b.Where, Failure: cmp.Or(b.Why, b.Reason),
+				Name: tracing.Attempt, ID: b.RunID, Start: start, End: at, Worker: b.Worker, Failure: cmp.Or(b.Why, b.Reason),
 			})
 		case e.Withdrawn != nil:
 			delete(t.ready, assay.RunID{Study: study, Trial: e.Withdrawn.Trial})

@@ -50,14 +50,14 @@ func (h *hall) control() queue.Control {
 
 // work takes and runs in so many slots until ctx is done, which ends the taking alone.
 func (h *hall) work(ctx context.Context, c queue.Carrier, slots int) {
-	w := queue.Worker{ID: "w", Name: "w", Slots: slots, Apps: []string{queue.Commands}, Class: "c"}
+	w := queue.Worker{ID: "w", Name: "w", Slots: slots, Apps: []string{queue.Commands}, MachineClass: "c"}
 	if _, err := h.control().Hello(ctx, w); err != nil {
 		return
 	}
 	for range slots {
 		go func() {
 			for ctx.Err() == nil {
-				d, err := c.Take(ctx, w.Apps, w.Class)
+				d, err := c.Take(ctx, w.Apps, w.MachineClass)
 				if err != nil {
 					return
 				}

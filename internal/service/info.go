@@ -93,7 +93,7 @@ func (h *Host) info(ctx context.Context, sum assay.Summary, queued map[string][]
 	}
 	h.mu.Unlock()
 	for _, e := range queued[sum.Study] {
-		if i.Class = e.Class; e.State == "placed" {
+		if i.Class = e.MachineClass; e.State == "placed" {
 			i.Running++
 		}
 	}

@@ -80,12 +80,12 @@ func killed(at string) error {
 
 // killWorker makes runs of some milliseconds in four slots.
 func killWorker(ctx context.Context, f *queue.Fleet, carrier queue.Carrier) {
-	w := queue.Worker{ID: fmt.Sprint(os.Getpid()), Name: "w", Slots: 4, Apps: []string{queue.Commands}, Class: "c"}
+	w := queue.Worker{ID: fmt.Sprint(os.Getpid()), Name: "w", Slots: 4, Apps: []string{queue.Commands}, MachineClass: "c"}
 	_, _ = f.Hello(ctx, w)
 	for range w.Slots {
 		go func() {
 			for {
-				d, err := carrier.Take(ctx, w.Apps, w.Class)
+				d, err := carrier.Take(ctx, w.Apps, w.MachineClass)
 				if err != nil {
 					return
 				}

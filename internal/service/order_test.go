@@ -70,8 +70,8 @@ func TestLostWaitsLast(t *testing.T) {
 		at := assay.Position(len(events(t, store, "a")))
 		id := assay.RunID{Study: "a", Trial: 2, Attempt: 1}
 		_, err := store.Append(t.Context(), "a", at,
-			assay.Event{At: time.Now(), Started: &assay.Start{RunID: id, Where: "gone"}},
-			assay.Event{At: time.Now(), Booked: &assay.AttemptEnd{RunID: id, Where: "gone", Why: "lost"}})
+			assay.Event{At: time.Now(), Started: &assay.Start{RunID: id, Worker: "gone"}},
+			assay.Event{At: time.Now(), Booked: &assay.AttemptEnd{RunID: id, Worker: "gone", Why: "lost"}})
 		if err != nil {
 			t.Fatal(err)
 		}

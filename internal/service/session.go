@@ -234,7 +234,7 @@ func (s *session) join(h *Host, def *spec.Study) (err error) {
 	}
 	s.app, s.class = placed(def)
 	s.runner, err = h.o.Fleet.Join(queue.Study{
-		Name: s.name, App: s.app, Class: s.class, Priority: s.priority, Parallel: def.Parallel,
+		Name: s.name, App: s.app, MachineClass: s.class, Priority: s.priority, Parallel: def.Parallel,
 		Record: s.journal, Past: past, Opened: s.journal.Opened,
 		Values: s.values,
 	})

@@ -85,7 +85,7 @@ func (fleet) Reported(name string, trial int64) []queue.Reported {
 		return nil
 	}
 	r := queue.Reported{
-		ID: assay.RunID{Study: name, Trial: trial, Attempt: 1}, Placed: true, Where: "rack-07",
+		ID: assay.RunID{Study: name, Trial: trial, Attempt: 1}, Placed: true, Worker: "rack-07",
 		So: assay.Measurement{Elapsed: 40 * time.Second}, Curve: queue.Curve{Metrics: map[string][]float64{}},
 	}
 	for i := range 40 {
@@ -105,7 +105,7 @@ func (fleet) Queue() []queue.Entry {
 	return []queue.Entry{
 		{
 			ID: assay.RunID{Study: "encoder", Trial: 61, Attempt: 1}, Study: "encoder", App: "encode", State: "placed",
-			Worker: "rack-07", Class: "9f3a", Since: since,
+			Worker: "rack-07", MachineClass: "9f3a", Since: since,
 		},
 		{
 			ID: assay.RunID{Study: "encoder", Trial: 62, Attempt: 1}, Study: "encoder", App: "encode", State: "open",
@@ -117,11 +117,11 @@ func (fleet) Queue() []queue.Entry {
 func (fleet) Workers() []queue.WorkerState {
 	return []queue.WorkerState{
 		{
-			Worker: queue.Worker{ID: "w1", Name: "rack-07", Slots: 2, Apps: []string{"encode"}, Class: "9f3a"},
+			Worker: queue.Worker{ID: "w1", Name: "rack-07", Slots: 2, Apps: []string{"encode"}, MachineClass: "9f3a"},
 			Heard:  time.Now(),
 		},
 		{
-			Worker: queue.Worker{ID: "w2", Name: "rack-08", Slots: 4, Apps: []string{"encode", "blast"}, Class: "9f3b"},
+			Worker: queue.Worker{ID: "w2", Name: "rack-08", Slots: 4, Apps: []string{"encode", "blast"}, MachineClass: "9f3b"},
 			Heard:  time.Now(),
 		},
 	}
@@ -163,7 +163,7 @@ func everything(t testing.TB) *setup.Store {
 	r.run(60)
 	p, asked := r.ask()
 	run := assay.RunID{Study: "encoder", Trial: p.ID, Attempt: 1}
-	r.append(asked, assay.Event{At: time.Now(), Started: &assay.Start{RunID: run, Where: "rack-07", Class: "9f3a"}})
+	r.append(asked, assay.Event{At: time.Now(), Started: &assay.Start{RunID: run, Worker: "rack-07", MachineClass: "9f3a"}})
 	newRecord(t, store, hostile).run(40)
 	lab(t, store, "resources")
 	newRecord(t, store, "empty")

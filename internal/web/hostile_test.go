@@ -128,7 +128,7 @@ type hostileFleet struct{ texts []string }
 func (f hostileFleet) Queue() (all []queue.Entry) {
 	for i, x := range f.texts {
 		e := queue.Entry{
-			ID: assay.RunID{Study: x, Trial: int64(i + 1), Attempt: 1}, Study: x, App: x, Class: x, Config: x, Worker: x,
+			ID: assay.RunID{Study: x, Trial: int64(i + 1), Attempt: 1}, Study: x, App: x, MachineClass: x, Config: x, Worker: x,
 			State: []string{"open", "placed"}[i%2], Since: time.Unix(1700000000, 0), Priority: i % 3,
 		}
 		if i < 3 {
@@ -141,7 +141,7 @@ func (f hostileFleet) Queue() (all []queue.Entry) {
 
 func (f hostileFleet) Workers() (all []queue.WorkerState) {
 	for i, x := range f.texts {
-		w := queue.Worker{ID: fmt.Sprint("w", i), Name: x, Version: x, Slots: 2, Apps: []string{x}, Class: x, Machine: x}
+		w := queue.Worker{ID: fmt.Sprint("w", i), Name: x, Version: x, Slots: 2, Apps: []string{x}, MachineClass: x, Machine: x}
 		all = append(all, queue.WorkerState{Worker: w, Running: 1, Ratio: 1.5})
 	}
 	return all
@@ -220,8 +220,8 @@ func hostileSite(t *testing.T, texts []string) (at *httptest.Server, code string
 			}
 			events = append(events, assay.Event{At: at, Asked: &p},
 				assay.Event{At: at, Ordered: &assay.Order{Trial: p.ID, Priority: 1, By: x}},
-				assay.Event{At: at, Started: &assay.Start{RunID: run, Where: x, Class: x}},
-				assay.Event{At: at, Booked: &assay.AttemptEnd{RunID: run, Where: x, Reason: x}}, assay.Event{At: at, Told: told})
+				assay.Event{At: at, Started: &assay.Start{RunID: run, Worker: x, MachineClass: x}},
+				assay.Event{At: at, Booked: &assay.AttemptEnd{RunID: run, Worker: x, Reason: x}}, assay.Event{At: at, Told: told})
 		}
 		if _, err := store.Append(ctx, name, 0, events...); err != nil {
 			t.Fatal(err)

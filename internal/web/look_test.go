@@ -26,7 +26,7 @@ func TestStudyAtAllSizes(t *testing.T) {
 	second.At = time.Now().Add(-31 * time.Second)
 	r.append(asked, second, assay.Event{
 		At: asked.At, Spent: r.spent,
-		Started: &assay.Start{RunID: assay.RunID{Trial: p.ID}, Where: "rack2-07", Class: "a"},
+		Started: &assay.Start{RunID: assay.RunID{Trial: p.ID}, Worker: "rack2-07", MachineClass: "a"},
 	})
 	url := ui(t, store)
 	b := browser.Open(t)

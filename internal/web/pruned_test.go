@@ -16,7 +16,7 @@ func TestPruned(t *testing.T) {
 	r := newRecord(t, store, "encoder")
 	r.run(60)
 	cut := func(param string, values []string, restored bool) assay.Event {
-		return assay.Event{At: r.at.Add(r.spent), Spent: r.spent, Cut: &assay.Cut{
+		return assay.Event{At: r.at.Add(r.spent), Spent: r.spent, Pruned: &assay.Pruned{
 			Param: param, Values: values, Study: "before", Correlation: 0.87, Alpha: 0.5, Threshold: 60, Restored: restored,
 			Reason: "like <b>this</b>",
 		}}

@@ -49,7 +49,7 @@ var states = []struct {
 			asked.At = time.Now().Add(-time.Duration(20+30*i) * time.Second)
 			r.append(asked, assay.Event{
 				At: asked.At, Spent: r.spent,
-				Started: &assay.Start{RunID: assay.RunID{Trial: p.ID}, Where: "rack2-07", Class: "a"},
+				Started: &assay.Start{RunID: assay.RunID{Trial: p.ID}, Worker: "rack2-07", MachineClass: "a"},
 			})
 		}
 	}},

@@ -29,7 +29,7 @@ func (w *worker) next() (queue.Delivery, error) {
 	w.mu.Lock()
 	ctx := w.waits
 	w.mu.Unlock()
-	return w.Carrier.Take(ctx, w.self.Apps, w.self.Class)
+	return w.Carrier.Take(ctx, w.self.Apps, w.self.MachineClass)
 }
 
 // isAside returns a channel that is closed when the quarantine ends; nil if the worker is not in quarantine.

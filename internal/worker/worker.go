@@ -128,7 +128,7 @@ func Run(ctx context.Context, o Options) error {
 
 	m := w.Machine
 	w.out.f("worker %s  %s  class %s (%s)%s", w.Name, report.Count(w.Slots, "slot", "slots"),
-		w.self.Class, m, w.appWords())
+		w.self.MachineClass, m, w.appWords())
 	left, err := w.spool.outcomes()
 	if err != nil {
 		return err
@@ -220,7 +220,7 @@ func open(ctx context.Context, o Options) (*worker, func(), error) {
 	}
 	w.self = queue.Worker{
 		ID: w.ID, Name: o.Name, Boot: o.Machine.Boot, Version: o.Version, Slots: o.Slots, Apps: apps, Labels: o.Labels,
-		Class: o.Machine.Class(), Machine: o.Machine.String(),
+		MachineClass: o.Machine.Class(), Machine: o.Machine.String(),
 	}
 	return w, unlock, nil
 }

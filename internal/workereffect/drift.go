@@ -23,7 +23,7 @@ const (
 
 // A Drift is a worker whose last runs differ from its class and from its own earlier runs.
 type Drift struct {
-	Where, Class string
+	Worker, MachineClass string
 	// Ratio is the ratio of its values to its class's, since then.
 	Ratio float64
 	Since time.Time // when the first of those runs began

@@ -21,7 +21,7 @@ func played(l *lab, workers, runs, at int, by float64) (found []workereffect.Dri
 		m.Add(l.run(l.config(), fmt.Sprintf("w%d", l.rng.IntN(workers))))
 		if d, ok := m.Drift(); ok {
 			found, when = append(found, d), append(when, i)
-			m.SetAside(d.Where, d.Class, d.Since)
+			m.SetAside(d.Worker, d.MachineClass, d.Since)
 		}
 	}
 	return found, when
@@ -38,7 +38,7 @@ func TestDriftIsFound(t *testing.T) {
 			at := 20 * workers
 			found, when := played(l, workers, at+16*workers, at, math.Log(1.2))
 			for i, d := range found {
-				if d.Where != fmt.Sprintf("w%d", workers-1) || when[i] < at {
+				if d.Worker != fmt.Sprintf("w%d", workers-1) || when[i] < at {
 					wrong++
 					continue
 				}
@@ -78,7 +78,7 @@ func TestNoDriftWhereNoneIs(t *testing.T) {
 				if d, ok := m.Drift(); ok {
 					t.Logf("seed %d, heavy %v: run %d: %+v", seed, heavy, i, d)
 					false_++
-					m.SetAside(d.Where, d.Class, d.Since)
+					m.SetAside(d.Worker, d.MachineClass, d.Since)
 				}
 			}
 			all++
@@ -113,7 +113,7 @@ func TestSetAside(t *testing.T) {
 		t.Errorf("what it will run has a factor of %.3f", f)
 	}
 	old := assay.Trial{
-		State: assay.Done, Value: 1, Measurement: assay.Measurement{Where: "b"}, Started: time.Unix(60, 0),
+		State: assay.Done, Value: 1, Measurement: assay.Measurement{Worker: "b"}, Started: time.Unix(60, 0),
 	}
 	if v := m.Correct(old); math.Abs(v-1) > 0.02 {
 		t.Errorf("what it ran before is corrected from 1 to %.3f", v)

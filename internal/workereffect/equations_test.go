@@ -51,7 +51,7 @@ func TestEquationsAreThoseOfCholesky(t *testing.T) {
 			m.Add(assay.Trial{
 				Proposal: assay.Proposal{ID: int64(i), Config: assay.Config{float64(r.IntN(9)), float64(r.IntN(9)), 1}},
 				State:    assay.Done, Value: math.Exp(r.NormFloat64()), Started: time.Unix(int64(i), 0),
-				Measurement: assay.Measurement{Where: where, Class: string(rune('a' + r.IntN(1+int(seed%3))))},
+				Measurement: assay.Measurement{Worker: where, MachineClass: string(rune('a' + r.IntN(1+int(seed%3))))},
 			})
 		}
 		for _, shared := range []float64{0, 0.3, 80} {

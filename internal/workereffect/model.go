@@ -58,9 +58,9 @@ type run struct {
 
 // An Effect is the estimated effect of a worker.
 type Effect struct {
-	Where, Class string
-	Runs         int     // with an exact value
-	Ratio        float64 // of its values to the average worker's of its class
+	Worker, MachineClass string
+	Runs                 int     // with an exact value
+	Ratio                float64 // of its values to the average worker's of its class
 	// Error is the standard deviation of the logarithm of Ratio.
 	Error float64
 }
@@ -73,7 +73,7 @@ func New(space *assay.Space, target string) *Model {
 
 // Add adds a run: a trial, or a repeated run of one. It ignores a run without a worker or without an exact value.
 func (m *Model) Add(t assay.Trial) {
-	k := key{t.Measurement.Where, t.Measurement.Class}
+	k := key{t.Measurement.Worker, t.Measurement.MachineClass}
 	if k.where == "" {
 		return
 	}
@@ -151,7 +151,7 @@ func (m *Model) Correct(t assay.Trial) float64 {
 	if math.IsInf(t.Value, 0) || math.IsNaN(t.Value) {
 		return t.Value
 	}
-	return t.Value / m.factor(key{t.Measurement.Where, t.Measurement.Class}, t.Started)
+	return t.Value / m.factor(key{t.Measurement.Worker, t.Measurement.MachineClass}, t.Started)
 }
 
 // Factor returns the ratio of the values of a worker of a class, as it is now, to the values of the average worker of
@@ -186,14 +186,14 @@ func (m *Model) Effects() []Effect {
 		if w.runs == 0 {
 			continue
 		}
-		e := Effect{Where: w.where, Class: w.key.class, Runs: w.runs, Ratio: 1, Error: math.NaN()}
+		e := Effect{Worker: w.where, MachineClass: w.key.class, Runs: w.runs, Ratio: 1, Error: math.NaN()}
 		if i < len(m.est.worker) {
 			e.Ratio, e.Error = math.Exp(m.est.worker[i]), m.est.off[i]
 		}
 		all = append(all, e)
 	}
 	slices.SortFunc(all, func(a, b Effect) int {
-		return cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(a.Where, b.Where))
+		return cmp.Or(cmp.Compare(a.MachineClass, b.MachineClass), cmp.Compare(a.Worker, b.Worker))
 	})
 	return all
 }

@@ -176,7 +176,7 @@ func (a *answerer) hello(ctx context.Context, w queue.Worker, err error) (reply,
 		return reply{}, err
 	}
 	for _, app := range w.Apps {
-		for _, class := range []string{"", w.Class} {
+		for _, class := range []string{"", w.MachineClass} {
 			if _, err := a.b.carrier.ensure(ctx, app, class); err != nil {
 				return reply{}, err
 			}

@@ -82,7 +82,7 @@ func TestDoor(t *testing.T) {
 	b := connect(t, l.options(token, "rack2-1"))
 	if _, err := b.Control().Hello(t.Context(), queue.Worker{
 		ID: "rack2-1", Apps: []string{"x264"},
-		Class: "9f3a",
+		MachineClass: "9f3a",
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -139,7 +139,7 @@ func benchmarkFleet(b *testing.B, n int, spools string, takes time.Duration) {
 	for len(fleet.Workers()) < n {
 		time.Sleep(10 * time.Millisecond)
 	}
-	runner, err := fleet.Join(queue.Study{Name: "bench", Class: queue.ClassAny, Parallel: n, Record: noted{}})
+	runner, err := fleet.Join(queue.Study{Name: "bench", MachineClass: queue.ClassAny, Parallel: n, Record: noted{}})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -140,7 +140,7 @@ func (c *carrier) Offer(ctx context.Context, ts ...queue.Ticket) error {
 // offer publishes tickets, and returns those that it could not.
 func (c *carrier) offer(ctx context.Context, ts []queue.Ticket) (left []queue.Ticket, err error) {
 	for _, t := range ts {
-		if _, err := c.ensure(ctx, t.App, t.Class); err != nil {
+		if _, err := c.ensure(ctx, t.App, t.MachineClass); err != nil {
 			return ts, err
 		}
 	}

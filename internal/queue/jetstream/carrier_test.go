@@ -146,7 +146,7 @@ func TestNames(t *testing.T) {
 	}
 	for i, app := range names {
 		for j, class := range append(names, "") {
-			if err := c.Offer(t.Context(), queue.Ticket{ID: fmt.Sprintf("%d %d", i, j), App: app, Class: class}); err != nil {
+			if err := c.Offer(t.Context(), queue.Ticket{ID: fmt.Sprintf("%d %d", i, j), App: app, MachineClass: class}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -155,7 +155,7 @@ func TestNames(t *testing.T) {
 		depth(t, c, app, len(names)+1)
 		for j, class := range names {
 			d := take(t, c, soon, class, app)
-			if d == nil || d.Ticket().App != app || d.Ticket().Class != class && d.Ticket().Class != "" {
+			if d == nil || d.Ticket().App != app || d.Ticket().MachineClass != class && d.Ticket().MachineClass != "" {
 				t.Errorf("%d, %d: %v", i, j, d)
 			}
 		}

@@ -35,7 +35,7 @@ func TestCalls(t *testing.T) {
 	}
 	b := connect(t, jetstream.Options{URL: "unix:" + sock, Worker: "w-1", Class: "9f3a"})
 	c := b.Control()
-	w := queue.Worker{ID: "w-1", Name: "rack2", Slots: 2, Apps: []string{"x264"}, Class: "9f3a", Until: time.Hour}
+	w := queue.Worker{ID: "w-1", Name: "rack2", Slots: 2, Apps: []string{"x264"}, MachineClass: "9f3a", Until: time.Hour}
 	if o, err := c.Hello(t.Context(), w); err != nil || !o.Drain {
 		t.Fatal(o, err)
 	}

@@ -120,7 +120,7 @@ func (f *fleet) Tell(_ context.Context, o queue.Outcome) error {
 
 func tickets(app, class string, n int) (ts []queue.Ticket) {
 	for i := range n {
-		ts = append(ts, queue.Ticket{ID: fmt.Sprintf("%s-%s-%d", app, class, i), App: app, Class: class})
+		ts = append(ts, queue.Ticket{ID: fmt.Sprintf("%s-%s-%d", app, class, i), App: app, MachineClass: class})
 	}
 	return ts
 }

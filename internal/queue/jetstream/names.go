@@ -70,7 +70,7 @@ func consumerOf(app, class string) string { return part(app) + "-" + classPart(c
 
 // subjectOf returns the subject of a ticket: a ticket that is there already has it.
 func subjectOf(t queue.Ticket) string {
-	return jobsPrefix + part(t.App) + "." + classPart(t.Class) + "." + part(t.ID)
+	return jobsPrefix + part(t.App) + "." + classPart(t.MachineClass) + "." + part(t.ID)
 }
 
 // checkTicket returns an error for an invalid ticket.

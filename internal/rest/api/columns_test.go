@@ -60,7 +60,7 @@ func TestColumnsFollowTheRecord(t *testing.T) {
 		case k < 8:
 			e.Told = tell(next - 50 - int64(rng.IntN(40))) // unasked, and maybe told before
 		case k < 9:
-			e.Started = &assay.Start{RunID: assay.RunID{Trial: open[0]}, Where: "w"}
+			e.Started = &assay.Start{RunID: assay.RunID{Trial: open[0]}, Worker: "w"}
 		default:
 			e.Withdrawn = &assay.Withdrawal{Trial: pick(), Reason: "no"}
 		}
@@ -130,7 +130,7 @@ func rowText(t *testing.T, c *view.Columns, k int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return fmt.Sprintf("%s %d %v %v %s %s", b, c.Nth[k], c.Spent[k], c.Predicted[k], c.Worker[k], c.Class[k])
+	return fmt.Sprintf("%s %d %v %v %s %s", b, c.Nth[k], c.Spent[k], c.Predicted[k], c.Worker[k], c.MachineClass[k])
 }
 
 // rowOf returns the k-th trial of columns as a row has it.

@@ -273,7 +273,7 @@ func (f *fakeFleet) Reported(study string, trial int64) []queue.Reported {
 		return nil
 	}
 	return []queue.Reported{{
-		ID: assay.RunID{Study: "tuned", Trial: 2, Attempt: 2}, Placed: true, Where: "rack", Silent: 3 * time.Second,
+		ID: assay.RunID{Study: "tuned", Trial: 2, Attempt: 2}, Placed: true, Worker: "rack", Silent: 3 * time.Second,
 		So: assay.Measurement{Elapsed: 9 * time.Second},
 		Curve: queue.Curve{
 			At:      []time.Duration{time.Second, 2 * time.Second},
@@ -372,7 +372,7 @@ const (
 func (r *rig) keep(t testing.TB, trial int64, files string) {
 	t.Helper()
 	b := &assay.AttemptEnd{
-		RunID: assay.RunID{Study: "tuned", Trial: trial, Attempt: 1}, Where: "rack", Files: files, Staged: 2 * time.Second,
+		RunID: assay.RunID{Study: "tuned", Trial: trial, Attempt: 1}, Worker: "rack", Files: files, Staged: 2 * time.Second,
 		Measurement: assay.Measurement{Elapsed: time.Second},
 	}
 	if err := r.host.append(context.Background(), "tuned", assay.Event{Booked: b}); err != nil {

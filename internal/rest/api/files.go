@@ -173,7 +173,7 @@ func (s fileRoutes) output(ctx context.Context, study string, id int64) (Output,
 	}
 	m := &blobs.Manifest{}
 	if b, ok := of.best(id); ok {
-		o.Attempt, o.Worker = b.Attempt, b.Where
+		o.Attempt, o.Worker = b.Attempt, b.Worker
 		if b.Files != "" {
 			if m, err = s.list(b.Files); err != nil { // it may still arrive, and the shorter form is available
 				m = &blobs.Manifest{}
@@ -264,7 +264,7 @@ func (s fileRoutes) filesOf(ctx context.Context, study string, id int64) (f File
 	if !ok {
 		return f, nil, nil
 	}
-	f.Attempt, f.Worker, f.Staged = b.Attempt, b.Where, b.Staged.Seconds()
+	f.Attempt, f.Worker, f.Staged = b.Attempt, b.Worker, b.Staged.Seconds()
 	if b.Files == "" {
 		return f, nil, nil
 	}

@@ -14,42 +14,42 @@ import (
 
 // An Entry is a run that waits, or that a worker is at.
 type Entry struct {
-	Study    string    `json:"study"`
-	Trial    int64     `json:"trial"`
-	Repeat   int       `json:"repeat" doc:"how often its configuration was run before"`
-	Attempt  int       `json:"attempt"`
-	App      string    `json:"app"`
-	Class    string    `json:"class,omitempty"`
-	Config   string    `json:"config" doc:"the values of the parameters, for people"`
-	Priority int       `json:"priority" doc:"of the trial within its study: 0, or greater once it was put first"`
-	State    string    `json:"state" enum:"open,placed" doc:"open: it waits; placed: a worker is at it"`
-	Worker   string    `json:"worker,omitempty" doc:"the name of the one that is at it"`
-	Since    time.Time `json:"since" doc:"when it began to wait, or to run"`
-	Silent   float64   `json:"silent_s" doc:"time since the last message of its worker"`
-	Elapsed  float64   `json:"elapsed_s" doc:"of the run, by the last message of its worker"`
-	Lacks    string    `json:"lacks,omitempty" doc:"why no worker can run it; after two leases"`
+	Study        string    `json:"study"`
+	Trial        int64     `json:"trial"`
+	Repeat       int       `json:"repeat" doc:"how often its configuration was run before"`
+	Attempt      int       `json:"attempt"`
+	App          string    `json:"app"`
+	MachineClass string    `json:"class,omitempty"`
+	Config       string    `json:"config" doc:"the values of the parameters, for people"`
+	Priority     int       `json:"priority" doc:"of the trial within its study: 0, or greater once it was put first"`
+	State        string    `json:"state" enum:"open,placed" doc:"open: it waits; placed: a worker is at it"`
+	Worker       string    `json:"worker,omitempty" doc:"the name of the one that is at it"`
+	Since        time.Time `json:"since" doc:"when it began to wait, or to run"`
+	Silent       float64   `json:"silent_s" doc:"time since the last message of its worker"`
+	Elapsed      float64   `json:"elapsed_s" doc:"of the run, by the last message of its worker"`
+	Lacks        string    `json:"lacks,omitempty" doc:"why no worker can run it; after two leases"`
 }
 
 // A Worker is a machine that makes runs.
 type Worker struct {
-	ID      string            `json:"id"`
-	Name    string            `json:"name"`
-	Version string            `json:"version"`
-	Slots   int               `json:"slots"`
-	Running int               `json:"running"`
-	Done    int               `json:"done" doc:"runs that it has ended since the server started"`
-	Ratio   float64           `json:"ratio,omitempty" doc:"of its run times to its class; absent while unknown"`
-	Apps    []string          `json:"apps" nullable:"false"`
-	Labels  map[string]string `json:"labels,omitempty"`
-	Class   string            `json:"class"`
-	Machine string            `json:"machine" doc:"the class in words"`
-	State   string            `json:"state" enum:"ready,draining,evicted,aside,away"`
-	Why     string            `json:"why,omitempty" doc:"why it is not ready"`
-	Since   *time.Time        `json:"since,omitempty" doc:"when it was ordered so, last called, or its token was over"`
-	Silent  float64           `json:"silent_s" doc:"time since its last message"`
-	Lost    float64           `json:"lost_s" doc:"in attempts that do not count, since the server started"`
-	LostAt  *time.Time        `json:"lost_at,omitempty" doc:"when the last of these attempts was found"`
-	LostWhy string            `json:"lost_why,omitempty" doc:"why the last of these attempts does not count"`
+	ID           string            `json:"id"`
+	Name         string            `json:"name"`
+	Version      string            `json:"version"`
+	Slots        int               `json:"slots"`
+	Running      int               `json:"running"`
+	Done         int               `json:"done" doc:"runs that it has ended since the server started"`
+	Ratio        float64           `json:"ratio,omitempty" doc:"of its run times to its class; absent while unknown"`
+	Apps         []string          `json:"apps" nullable:"false"`
+	Labels       map[string]string `json:"labels,omitempty"`
+	MachineClass string            `json:"class"`
+	Machine      string            `json:"machine" doc:"the class in words"`
+	State        string            `json:"state" enum:"ready,draining,evicted,aside,away"`
+	Why          string            `json:"why,omitempty" doc:"why it is not ready"`
+	Since        *time.Time        `json:"since,omitempty" doc:"when it was ordered so, last called, or its token was over"`
+	Silent       float64           `json:"silent_s" doc:"time since its last message"`
+	Lost         float64           `json:"lost_s" doc:"in attempts that do not count, since the server started"`
+	LostAt       *time.Time        `json:"lost_at,omitempty" doc:"when the last of these attempts was found"`
+	LostWhy      string            `json:"lost_why,omitempty" doc:"why the last of these attempts does not count"`
 }
 
 // Reasons returns for people why the worker is not ready, and why it lost time.
@@ -80,7 +80,7 @@ type Workers struct {
 // entryOf returns a run of the queue as data.
 func entryOf(e queue.Entry) Entry {
 	return Entry{
-		Study: e.Study, Trial: e.ID.Trial, Repeat: e.ID.Repeat, Attempt: e.ID.Attempt, App: e.App, Class: e.Class,
+		Study: e.Study, Trial: e.ID.Trial, Repeat: e.ID.Repeat, Attempt: e.ID.Attempt, App: e.App, MachineClass: e.MachineClass,
 		Config: e.Config, Priority: e.Priority, State: e.State, Worker: e.Worker, Since: e.Since,
 		Silent: e.Silent.Seconds(), Elapsed: e.So.Elapsed.Seconds(), Lacks: e.Unschedulable,
 	}
@@ -125,7 +125,7 @@ func (s *Server) workers(who string) Workers {
 		state, why, since := standing(w)
 		out.Workers = append(out.Workers, Worker{
 			ID: w.ID, Name: w.Label(), Version: w.Version, Slots: w.Slots, Running: w.Running, Done: w.Done,
-			Apps: append([]string{}, w.Apps...), Labels: w.Labels, Class: w.Class, Machine: w.Machine,
+			Apps: append([]string{}, w.Apps...), Labels: w.Labels, MachineClass: w.MachineClass, Machine: w.Machine,
 			State: state, Why: why, Since: stamped(since), Silent: w.Silent.Seconds(), Ratio: w.Ratio,
 			Lost: w.Lost.Elapsed.Seconds(), LostAt: stamped(w.Lost.Last), LostWhy: w.Lost.Why,
 		})

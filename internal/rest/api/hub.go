@@ -173,7 +173,7 @@ func kind(e assay.Event) string {
 		{e.Started != nil, "started"},
 		{e.Told != nil, "told"},
 		{e.Checked != nil, "checked"},
-		{e.Cut != nil, "cut"},
+		{e.Pruned != nil, "cut"},
 		{e.Ordered != nil, "ordered"},
 		{e.Withdrawn != nil, "withdrawn"},
 		{e.Booked != nil, "booked"},

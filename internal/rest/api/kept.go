@@ -62,7 +62,7 @@ func (k *keptIndexes) of(ctx context.Context, st *setup.Store, study string) (ke
 		}
 		at++
 		b := e.Booked
-		if b == nil || b.Where == "" {
+		if b == nil || b.Worker == "" {
 			continue
 		}
 		one := *b

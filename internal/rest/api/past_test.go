@@ -41,7 +41,7 @@ func TestAboutReadsLittle(t *testing.T) {
 		p := assay.Proposal{ID: id, Config: assay.Config{float64(id)}}
 		run := assay.RunID{Study: "a", Trial: id, Attempt: 1}
 		events = append(
-			events, assay.Event{Asked: &p}, assay.Event{Started: &assay.Start{RunID: run, Where: "w"}},
+			events, assay.Event{Asked: &p}, assay.Event{Started: &assay.Start{RunID: run, Worker: "w"}},
 			assay.Event{Booked: &assay.AttemptEnd{RunID: run}},
 			assay.Event{Told: &assay.Trial{
 				Proposal: p, State: assay.Done, Value: 1, Measurement: assay.Measurement{Elapsed: time.Second},

@@ -71,10 +71,10 @@ func (s *Server) brief(ctx context.Context, i Info) (view.Study, error) {
 		return view.Study{}, err
 	}
 	out := result.Study(i.Summary, goal)
-	out.State, out.Priority, out.App, out.Class = i.State, i.Priority, i.App, i.Class
+	out.State, out.Priority, out.App, out.MachineClass = i.State, i.Priority, i.App, i.Class
 	out.Running, out.Lost, out.Why, out.Lacks = i.Running, i.Lost.Seconds(), i.Why, i.Lacks
 	// The fleet knows these of a running study; the class is then the class of its first machine.
-	out.Class = cmp.Or(out.Class, def.Placement.Class)
+	out.MachineClass = cmp.Or(out.MachineClass, def.Placement.Class)
 	if out.App == "" || def.Asked {
 		out.App = def.Application()
 	}

@@ -102,7 +102,7 @@ func (ts *tallies) update(
 	trials := map[int64]bool{}
 	for _, e := range events {
 		u.At, u.Spent, u.Ended = e.At, max(u.Spent, e.Spent.Seconds()), e.Ended != nil
-		u.Answer = u.Answer || e.Steered != nil || e.Ended != nil || e.Checked != nil || e.Cut != nil
+		u.Answer = u.Answer || e.Steered != nil || e.Ended != nil || e.Checked != nil || e.Pruned != nil
 		u.Queue = u.Queue || e.Started != nil || e.Booked != nil || e.Ordered != nil
 		id, is := assay.TrialOf(e)
 		if e.Started != nil {

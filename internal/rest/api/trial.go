@@ -32,18 +32,18 @@ type TrialDetail struct {
 
 // An Attempt is one attempt at a run.
 type Attempt struct {
-	Repeat  int        `json:"repeat" doc:"how often the configuration was run before"`
-	Attempt int        `json:"attempt"`
-	State   string     `json:"state" enum:"placed,counts,lost" doc:"placed: it is running; lost: it does not count"`
-	Worker  string     `json:"worker"`
-	Class   string     `json:"class" doc:"of the machine"`
-	Began   time.Time  `json:"began"`
-	Ended   *time.Time `json:"ended" doc:"when its end reached the server; null while it runs"`
-	Elapsed float64    `json:"elapsed_s"`
-	Silent  float64    `json:"silent_s,omitempty" doc:"time since the last message of its worker"`
-	Why     string     `json:"why" doc:"limit, stop, cancel, lost, duplicate, tainted, setup, error or empty"`
-	Reason  string     `json:"reason"`
-	Curve   *Reports   `json:"curve,omitempty" doc:"its reports; absent after a restart of the server"`
+	Repeat       int        `json:"repeat" doc:"how often the configuration was run before"`
+	Attempt      int        `json:"attempt"`
+	State        string     `json:"state" enum:"placed,counts,lost" doc:"placed: it is running; lost: it does not count"`
+	Worker       string     `json:"worker"`
+	MachineClass string     `json:"class" doc:"of the machine"`
+	Began        time.Time  `json:"began"`
+	Ended        *time.Time `json:"ended" doc:"when its end reached the server; null while it runs"`
+	Elapsed      float64    `json:"elapsed_s"`
+	Silent       float64    `json:"silent_s,omitempty" doc:"time since the last message of its worker"`
+	Why          string     `json:"why" doc:"limit, stop, cancel, lost, duplicate, tainted, setup, error or empty"`
+	Reason       string     `json:"reason"`
+	Curve        *Reports   `json:"curve,omitempty" doc:"its reports; absent after a restart of the server"`
 }
 
 // Reports are the reports of an attempt over its time, as lists of equal length.
@@ -128,8 +128,8 @@ func (h *history) note(e assay.Event) {
 	switch {
 	case e.Started != nil && e.Started.Trial == h.id:
 		h.Attempts = append(h.Attempts, Attempt{
-			Repeat: e.Started.Repeat, Attempt: e.Started.Attempt, State: "placed", Worker: e.Started.Where,
-			Class: e.Started.Class, Began: e.At,
+			Repeat: e.Started.Repeat, Attempt: e.Started.Attempt, State: "placed", Worker: e.Started.Worker,
+			MachineClass: e.Started.MachineClass, Began: e.At,
 		})
 	case e.Booked != nil && e.Booked.Trial == h.id:
 		h.booked(e.At, *e.Booked)
@@ -180,7 +180,7 @@ func (s *Server) live(d *TrialDetail, trial int64) {
 			continue
 		}
 		if r.Placed && a.State == "placed" {
-			a.Elapsed, a.Silent, a.Worker = r.So.Elapsed.Seconds(), r.Silent.Seconds(), cmp.Or(r.Where, a.Worker)
+			a.Elapsed, a.Silent, a.Worker = r.So.Elapsed.Seconds(), r.Silent.Seconds(), cmp.Or(r.Worker, a.Worker)
 		}
 		if len(r.Curve.At) == 0 {
 			continue

@@ -17,16 +17,16 @@ func TestTrial(t *testing.T) {
 	ctx := t.Context()
 	id := func(attempt int) assay.RunID { return assay.RunID{Study: "tuned", Trial: 2, Attempt: attempt} }
 	lost := &assay.AttemptEnd{
-		RunID: id(1), Where: "rack", Why: "lost", Reason: "not heard of",
+		RunID: id(1), Worker: "rack", Why: "lost", Reason: "not heard of",
 		Measurement: assay.Measurement{Elapsed: 4 * time.Second},
 	}
 	for _, e := range []assay.Event{
 		{Ordered: &assay.Order{Trial: 2, Priority: 3, By: "ada"}},
 		{Ordered: &assay.Order{Trial: 2, By: "bob"}},
 		{Ordered: &assay.Order{Trial: 3, Priority: 9}},
-		{Started: &assay.Start{RunID: id(1), Where: "rack", Class: "9f"}},
+		{Started: &assay.Start{RunID: id(1), Worker: "rack", MachineClass: "9f"}},
 		{Booked: lost},
-		{Started: &assay.Start{RunID: id(2), Where: "rack", Class: "9f"}},
+		{Started: &assay.Start{RunID: id(2), Worker: "rack", MachineClass: "9f"}},
 		{Withdrawn: &assay.Withdrawal{Trial: 4, By: "eve"}}, // it had ended: nothing changes
 		{Given: &assay.Batch{Configs: []assay.Config{{50}, {51}}, By: "ada", Restores: []int64{7, 8}}},
 	} {
@@ -59,7 +59,7 @@ func TestTrial(t *testing.T) {
 		t.Fatalf("%+v", d.Attempts)
 	}
 	if a := d.Attempts[0]; a.State != "lost" || a.Why != "lost" || a.Elapsed != 4 || a.Ended == nil ||
-		a.Worker != "rack" || a.Class != "9f" {
+		a.Worker != "rack" || a.MachineClass != "9f" {
 		t.Errorf("%+v", a)
 	}
 	a := d.Attempts[1]
