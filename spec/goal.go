@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/assay-run/assay"
@@ -77,18 +78,19 @@ func (s *Study) metricNames() []string {
 }
 
 // Unit returns the unit of a metric, or "".
-func (s *Study) Unit(metric string) string {
+func (s *Study) Unit(metric string) string { return s.Units()[metric] }
+
+// Units returns the units of the metrics that have one, by the names of the metrics.
+func (s *Study) Units() map[string]string {
+	units := map[string]string{}
+	for _, b := range BuiltinMetrics() {
+		units[b.Name] = b.Unit
+	}
 	for _, m := range s.Metrics {
-		if m.Name == metric {
-			return m.Unit
-		}
+		units[m.Name] = m.Unit
 	}
-	for _, b := range slices.Concat(builtin, ofService, ofBatch) {
-		if b.Name == metric {
-			return b.Unit
-		}
-	}
-	return ""
+	maps.DeleteFunc(units, func(_, unit string) bool { return unit == "" })
+	return units
 }
 
 // Space returns the space of the study: the parameters with their relations,

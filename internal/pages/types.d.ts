@@ -99,6 +99,7 @@ interface StudyData {
   objective: { metric: string; goal: string; unit?: string; levels?: boolean };
   objectives?: { metric: string; goal: string; unit?: string }[]; // all, if there are several
   params: Param[];
+  units?: Record<string, string>; // of metrics
   trials?: Columns;
   again?: Rerun[];
   cuts?: Cut[];

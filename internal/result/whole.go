@@ -21,28 +21,29 @@ type Whole struct {
 	Last      time.Time `json:"last"` // of the last event
 	Objective Objective `json:"objective"`
 	// Objectives and Front are set for a study with several objectives: Best is then the balanced trial.
-	Objectives []Objective  `json:"objectives,omitempty"`
-	Front      *Front       `json:"front,omitempty"`
-	Limits     []string     `json:"limits"`
-	Where      []string     `json:"where"`
-	Search     string       `json:"search"`
-	Stop       string       `json:"stop"`
-	Seed       uint64       `json:"seed,string"`
-	Parallel   int          `json:"parallel"`
-	Simulated  bool         `json:"simulated"` // the time is from a recorded table
-	EndedBy    string       `json:"ended_by"`  // "" while it runs, or if unknown
-	Params     []WholeParam `json:"params"`
-	Counts     Counts       `json:"counts"`
-	Best       int64        `json:"best"`       // a trial, or 0
-	Value      Real         `json:"best_value"` // of the best: the median of its runs
-	Runs       int          `json:"best_runs"`  // of the best
-	First      int64        `json:"first"`      // the trial that the best is compared with, or 0
-	Default    bool         `json:"default"`
-	Gain       *Gain        `json:"gain"`
-	Answer     *view.Answer `json:"answer"` // null if nothing was found, or of several objectives
-	Spent      Real         `json:"spent_s"`
-	Lost       Real         `json:"lost_s"`
-	Saved      Real         `json:"saved_s"`
+	Objectives []Objective       `json:"objectives,omitempty"`
+	Front      *Front            `json:"front,omitempty"`
+	Limits     []string          `json:"limits"`
+	Where      []string          `json:"where"`
+	Search     string            `json:"search"`
+	Stop       string            `json:"stop"`
+	Seed       uint64            `json:"seed,string"`
+	Parallel   int               `json:"parallel"`
+	Simulated  bool              `json:"simulated"` // the time is from a recorded table
+	EndedBy    string            `json:"ended_by"`  // "" while it runs, or if unknown
+	Params     []WholeParam      `json:"params"`
+	Units      map[string]string `json:"units"` // of metrics
+	Counts     Counts            `json:"counts"`
+	Best       int64             `json:"best"`       // a trial, or 0
+	Value      Real              `json:"best_value"` // of the best: the median of its runs
+	Runs       int               `json:"best_runs"`  // of the best
+	First      int64             `json:"first"`      // the trial that the best is compared with, or 0
+	Default    bool              `json:"default"`
+	Gain       *Gain             `json:"gain"`
+	Answer     *view.Answer      `json:"answer"` // null if nothing was found, or of several objectives
+	Spent      Real              `json:"spent_s"`
+	Lost       Real              `json:"lost_s"`
+	Saved      Real              `json:"saved_s"`
 	// Trials are there for a page that draws them without asking for more: see Whole.Columns.
 	Trials *view.Columns `json:"trials,omitempty"`
 	Again  []Rerun       `json:"again"` // repeated runs, in order
@@ -122,7 +123,7 @@ func (r *Record) Whole(ctx context.Context) (*Whole, error) {
 		Search: orAuto(d.Search.Name), Stop: orAuto(d.Stop.Rule), Seed: d.Search.Seed, Parallel: max(1, d.Parallel),
 		Simulated: d.Replay != nil, Default: d.HasDefault(), def: d,
 	}
-	w.Params = NewParams(r.Params)
+	w.Params, w.Units = NewParams(r.Params), d.Units()
 	var err error
 	if w.Table, err = r.Table(ctx); err != nil {
 		return nil, err

@@ -64,9 +64,10 @@ var states = []struct {
 			p, asked := r.ask()
 			level := p.Config[0]
 			took := time.Duration((2 + level) * float64(time.Second))
+			began := r.at.Add(r.spent)
 			r.spent += took
 			r.append(asked, assay.Event{At: r.at.Add(r.spent), Spent: r.spent, Told: &assay.Trial{
-				Proposal: p, State: assay.Done, Value: took.Seconds(), Started: r.at, Ended: r.at.Add(r.spent),
+				Proposal: p, State: assay.Done, Value: took.Seconds(), Started: began, Ended: r.at.Add(r.spent),
 				Measurement: assay.Measurement{Elapsed: took, Metrics: map[string]float64{"size": 1e6 / (1 + level)}},
 			}})
 		}

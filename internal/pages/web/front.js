@@ -6,7 +6,7 @@ import { keep, recall } from "./prefs.js";
 import { linear, log, padded } from "./scale.js";
 import { mark } from "./states.js";
 import { halo, Spots, Surface } from "./surface.js";
-import { unitOf, visible } from "./study.js";
+import { visible } from "./study.js";
 
 /** @typedef {import("./study.js").Study} Study */
 
@@ -51,7 +51,7 @@ export function front(place, study, selection = null, tall = 340) {
   const surface = new Surface(place, { height: tall, label: "", draw, over: (ctx) => spots.ring(ctx, color("fg")) });
 
   const values = (/** @type {string} */ name) => (name === study.metric ? study.trials.value : study.trials.metrics[name] ?? []);
-  const say = (/** @type {string} */ name, /** @type {Num | undefined} */ v) => metric(v, name === study.metric ? study.unit : unitOf(name));
+  const say = (/** @type {string} */ name, /** @type {Num | undefined} */ v) => metric(v, study.unitOf(name));
 
   // found returns the rows with both metrics, and those of them in the front, which ran to their
   // end within the limits.
@@ -83,16 +83,17 @@ export function front(place, study, selection = null, tall = 340) {
     const { rows, best, xs, ys, mask } = found();
     const side = (/** @type {"x" | "y"} */ w, /** @type {Num[]} */ all) => {
       const shown = rows.map((k) => all[k]), isLog = view[w].log && shown.every((v) => v !== null && v > 0);
+      const most = Math.max(...shown.map((v) => v ?? 0)); // a limit far from all trials would leave them no room
+      for (const l of study.answer?.limits ?? []) if (l.metric === view[w].name && l.limit > 0 && l.limit < 2 * most) shown.push(l.limit);
       const [lo, hi] = padded(shown, isLog);
       return (/** @type {number} */ from, /** @type {number} */ to) => (isLog ? log : linear)(lo, hi, from, to);
     };
-    const unit = (/** @type {string} */ name) => (name === study.metric ? study.unit : unitOf(name));
-    const sy = side("y", ys)(height - 52, 34), ticks = sy.ticks(6, unit(view.y.name));
+    const sy = side("y", ys)(height - 52, 34), ticks = sy.ticks(6, study.unitOf(view.y.name));
     const box = { left: 0, top: 34, right: width - 24, bottom: height - 52 };
     box.left = Math.min(width * 0.3, widest(ctx, ticks.map((v) => say(view.y.name, v))) + 12);
     const sx = side("x", xs)(box.left, box.right);
     const word = (/** @type {"x" | "y"} */ w) => `${visible(view[w].name)}, ${view[w].up ? "more" : "less"} is better`;
-    axes(ctx, box, { scale: sx, ticks: sx.ticks(Math.max(2, Math.floor((box.right - box.left) / 90)), unit(view.x.name)),
+    axes(ctx, box, { scale: sx, ticks: sx.ticks(Math.max(2, Math.floor((box.right - box.left) / 90)), study.unitOf(view.x.name)),
       text: (v) => say(view.x.name, v), title: word("x") }, { scale: sy, ticks, text: (v) => say(view.y.name, v), title: word("y") });
     for (const l of study.answer?.limits ?? []) limit(ctx, box, l, sx, sy);
     spots.clear();

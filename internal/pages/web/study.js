@@ -27,6 +27,7 @@ export class Study {
     if (data.objective.levels) levelled();
     this.metric = data.objective.metric;
     this.unit = data.objective.unit ?? "";
+    this.units = new Map(Object.entries(/** @type {Record<string, string>} */ (data.units ?? {})));
     this.up = data.objective.goal === "maximize";
     this.objectives = data.objectives ?? [data.objective];
     this.several = this.objectives.length > 1;
@@ -169,6 +170,10 @@ export class Study {
   /** @param {Num} x */
   say(x) { return metric(x, this.unit); }
 
+  // unitOf returns the unit of a metric, "" if it has none.
+  /** @param {string} name */
+  unitOf(name) { return name === this.metric ? this.unit : this.units.get(name) ?? ""; }
+
   // value returns the value of a row for people: "> 1.2 s" of a stopped one.
   /** @param {number} k */
   value(k) {
@@ -231,9 +236,3 @@ export function visible(text) {
   });
 }
 
-/** @type {Record<string, string>} */
-const units = { elapsed: "s", user: "s", system: "s", cpu: "s", max_rss: "B", read_bytes: "B", write_bytes: "B", energy: "J", power: "W" };
-
-// unitOf returns the unit of a metric that every run has, "" of the others.
-/** @param {string} name */
-export function unitOf(name) { return Object.hasOwn(units, name) ? units[name] : ""; }

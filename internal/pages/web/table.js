@@ -2,7 +2,7 @@ import { el } from "./dom.js";
 import { parseNumber, parseText } from "./filter.js";
 import { count, metric, seconds } from "./format.js";
 import { state } from "./states.js";
-import { unitOf, visible } from "./study.js";
+import { visible } from "./study.js";
 
 /** @typedef {import("./study.js").Study} Study */
 /**
@@ -35,7 +35,7 @@ export function columns(study) {
   }
   for (const name of Object.keys(t.metrics).sort()) {
     if (name === study.metric) continue;
-    all.push(numeric("m:" + name, visible(name), t.metrics[name], (k) => metric(t.metrics[name][k], unitOf(name))));
+    all.push(numeric("m:" + name, visible(name), t.metrics[name], (k) => metric(t.metrics[name][k], study.unitOf(name))));
   }
   if (t.predicted.some((x) => x !== null)) {
     all.push(numeric("predicted", "expected", t.predicted, (k) => (t.predicted[k] === null ? "–" : study.say(t.predicted[k]))));

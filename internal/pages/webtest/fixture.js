@@ -48,7 +48,7 @@ export function study(n, more = {}) {
   const explain = { relative: true, parameters: [{ name: "threads", value: 9, effect: -0.4, importance: 0.5, main_effect: 0.6 },
     { name: "codec", value: "zstd", effect: -0.1, importance: 0.2, main_effect: 0.1 }], curves: [curve([1, 8, 64]), curve([0, 1, 2])] };
   return new Study({
-    study: "encoder", objective: { metric: "elapsed", goal: "minimize", unit: "s" }, params, trials: t, again, best: bestID, first: 1, default: true,
+    study: "encoder", objective: { metric: "elapsed", goal: "minimize", unit: "s" }, params, units: { size: "B", cpu: "s", max_rss: "B" }, trials: t, again, best: bestID, first: 1, default: true,
     price: 0.4 / 3600, spent_s: spent, last: new Date(1.7e12 + 1000 * spent).toISOString(), explain,
     cuts: [cut("level", ["15..19"]), cut("codec", ["gzip"]), cut("buffer", ["1M"]), cut("buffer", ["1M"], { restored: true, reason: "it was good here" })],
     ...more,

@@ -25,6 +25,7 @@ type Detail struct {
 	Objective  result.Objective    `json:"objective"`
 	Objectives []result.Objective  `json:"objectives,omitempty" nullable:"false" doc:"all, if there are several"`
 	Params     []result.WholeParam `json:"params" nullable:"false"`
+	Units      map[string]string   `json:"units" doc:"of metrics"`
 	Learns     bool                `json:"learns,omitempty" doc:"its searcher learns a cost model"`
 	Simulated  bool                `json:"simulated,omitempty" doc:"the times are from a recorded table"`
 	Default    bool                `json:"default" doc:"the first trial is the configuration that the program has now"`
@@ -97,7 +98,7 @@ func (s *Server) detail(ctx context.Context, i Info, brief bool) (d Detail, err 
 	if err != nil {
 		return d, err
 	}
-	d.Objective, d.Params = result.NewObjective(r.Goal), result.NewParams(r.Params)
+	d.Objective, d.Params, d.Units = result.NewObjective(r.Goal), result.NewParams(r.Params), r.Definition.Units()
 	if r.Goal.Several() {
 		d.Objectives = result.NewObjectives(r.Goal)
 	}

@@ -14,12 +14,12 @@ import (
 
 // A TrialDetail is everything on record about a trial, and the latest reports of its runs.
 type TrialDetail struct {
-	Study     string     `json:"study"`
-	Trial     view.Trial `json:"trial"`
-	Objective string     `json:"objective"`
-	Metric    string     `json:"metric" doc:"the one of the objective"`
-	Unit      string     `json:"unit,omitempty" doc:"of the metric"`
-	Levels    bool       `json:"levels,omitempty" doc:"there are runs below a full level, which are infeasible"`
+	Study     string            `json:"study"`
+	Trial     view.Trial        `json:"trial"`
+	Objective string            `json:"objective"`
+	Metric    string            `json:"metric" doc:"the one of the objective"`
+	Units     map[string]string `json:"units" doc:"of metrics"`
+	Levels    bool              `json:"levels,omitempty" doc:"there are runs below a full level, which are infeasible"`
 	// Attempts are ordered by start; an open attempt is not listed.
 	Attempts  []Attempt   `json:"attempts" nullable:"false" doc:"by start, including repeated runs"`
 	Repeats   []Repeat    `json:"repeats" nullable:"false" doc:"further runs of its configuration"`
@@ -102,7 +102,7 @@ func (s *Server) trialDetail(ctx context.Context, study string, id int64) (out T
 // describe fills in the fields of the trial itself.
 func (d *TrialDetail) describe(r *result.Record, t assay.Trial) {
 	d.Trial = r.Trial(t)
-	d.Objective, d.Metric, d.Unit = result.GoalText(r.Goal), r.Goal.Metric, r.Goal.Unit
+	d.Objective, d.Metric, d.Units = result.GoalText(r.Goal), r.Goal.Metric, r.Definition.Units()
 	d.Attempts, d.Repeats, d.Decisions, d.Files = []Attempt{}, []Repeat{}, []TrialMove{}, []string{}
 	d.Levels = r.Goal.Level != nil
 	recipe, ok, err := r.Recipe(t.ID, t.Config)

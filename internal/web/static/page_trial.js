@@ -4,7 +4,6 @@ import { choice, color, el } from "./dom.js";
 import { metric, number, seconds } from "./format.js";
 import { follow, get, say, visible } from "./rows.js";
 import { linear, padded, timeTicks } from "./scale.js";
-import { unitOf } from "./study.js";
 import { font, Surface } from "./surface.js";
 
 // One trial as it goes on: what it reports is drawn, and when it has ended the page is loaded again.
@@ -28,7 +27,8 @@ let curves = [];
 /** @type {any} */
 let detail = null; // of the trial, as the API has it
 
-const unit = () => (shown === detail.metric ? detail.unit ?? "" : unitOf(shown));
+/** @returns {string} */
+const unit = () => (Object.hasOwn(detail.units, shown) ? detail.units[shown] : "");
 /** @param {number} x */
 const say1 = (x) => (unit() ? metric(x, unit()) : number(x));
 
