@@ -58,8 +58,8 @@ var breaches = []breach{
 		check{"cmd/assay", "TestResumeDoesNotSearchAgain"},
 	},
 	{
-		"P5", "internal/ledger/book.go", "b.Where, b.Extra = e.Where, (r.Counts() || r.Closed) && !lost",
-		"b.Where, b.Extra = e.Where, false",
+		"P5", "internal/ledger/book.go", "b.Worker, b.Extra = e.Worker, (r.Counts() || r.Closed) && !lost",
+		"b.Worker, b.Extra = e.Worker, false",
 		check{"internal/queue", "TestSimulator"},
 	},
 	{

@@ -235,7 +235,7 @@ func (d *drawn) Run(ctx context.Context, job assay.Job, see func(assay.Measureme
 		}
 	}
 	if !d.blind {
-		got.Where, got.Class = m.name, m.class
+		got.Worker, got.MachineClass = m.name, m.class
 	}
 	return got, err
 }
