@@ -21,7 +21,7 @@ type Worker struct {
 
 func newWorkers(r study.Result) (all []Worker) {
 	for _, e := range r.Workers {
-		w := Worker{Where: e.Worker, Class: e.MachineClass, Runs: e.Runs, Ratio: e.Ratio}
+		w := Worker{Where: e.Where, Class: e.Class, Runs: e.Runs, Ratio: e.Ratio}
 		if !math.IsNaN(e.Error) && !math.IsInf(e.Error, 0) {
 			low, high := e.Ratio*math.Exp(-1.96*e.Error), e.Ratio*math.Exp(1.96*e.Error)
 			w.CI95 = [2]*float64{&low, &high}

@@ -58,9 +58,9 @@ type run struct {
 
 // An Effect is the estimated effect of a worker.
 type Effect struct {
-	Worker, MachineClass string
-	Runs                 int     // with an exact value
-	Ratio                float64 // of its values to the average worker's of its class
+	Where, Class string
+	Runs         int     // with an exact value
+	Ratio        float64 // of its values to the average worker's of its class
 	// Error is the standard deviation of the logarithm of Ratio.
 	Error float64
 }
@@ -186,14 +186,14 @@ func (m *Model) Effects() []Effect {
 		if w.runs == 0 {
 			continue
 		}
-		e := Effect{Worker: w.where, MachineClass: w.key.class, Runs: w.runs, Ratio: 1, Error: math.NaN()}
+		e := Effect{Where: w.where, Class: w.key.class, Runs: w.runs, Ratio: 1, Error: math.NaN()}
 		if i < len(m.est.worker) {
 			e.Ratio, e.Error = math.Exp(m.est.worker[i]), m.est.off[i]
 		}
 		all = append(all, e)
 	}
 	slices.SortFunc(all, func(a, b Effect) int {
-		return cmp.Or(cmp.Compare(a.MachineClass, b.MachineClass), cmp.Compare(a.Worker, b.Worker))
+		return cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(a.Where, b.Where))
 	})
 	return all
 }

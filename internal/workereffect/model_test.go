@@ -87,7 +87,7 @@ func TestEffectsAreFound(t *testing.T) {
 			t.Errorf("seed %d: a against b %.3f, 0.08 is true; the means differ by %.3f", seed, got, raw[0]-raw[1])
 		}
 		for _, e := range m.Effects() {
-			if d := math.Abs(math.Log(e.Ratio) - l.effect[e.Worker] + 0.02/3); e.Runs != 40 || d > 4*e.Error+0.01 {
+			if d := math.Abs(math.Log(e.Ratio) - l.effect[e.Where] + 0.02/3); e.Runs != 40 || d > 4*e.Error+0.01 {
 				t.Errorf("seed %d: %+v, %.3f off", seed, e, d)
 			}
 		}
