@@ -166,12 +166,34 @@ func testLeaseExpires(t *testing.T, s LeasedStore) {
 }
 
 func testLeaseRenew(t *testing.T, s LeasedStore) {
-	const ttl = 1500 * time.Millisecond
-	l := mustLease(t, s, "a", ttl)
-	for range 5 {
-		time.Sleep(ttl / 3)
-		noStoreErr(t, l.Renew(t.Context()))
-		checkTaken(t, s, "a")
+	// A machine that stands still for longer than the lease proves nothing: the next lease is four times as long.
+	var l assay.Lease
+	for ttl := 1500 * time.Millisecond; ; ttl *= 4 {
+		l = mustLease(t, s, "a", ttl)
+		renewed, late, err := time.Now(), false, error(nil)
+		for range 5 {
+			time.Sleep(ttl / 3)
+			if err = l.Renew(t.Context()); err != nil {
+				break
+			}
+			another, other := s.Lease(t.Context(), "a", "another", time.Hour)
+			if late = time.Since(renewed) > ttl; late {
+				if other == nil {
+					_ = another.Release()
+				}
+				break
+			}
+			if !errors.Is(other, assay.ErrLocked) {
+				t.Fatalf("a second lease: got %v, want ErrLocked", other)
+			}
+			renewed = time.Now()
+		}
+		if late = late || time.Since(renewed) > ttl; !late || ttl > time.Minute {
+			noStoreErr(t, err)
+			break
+		}
+		t.Logf("a renewal of a lease of %v came late", ttl)
+		_ = l.Release()
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -21,6 +21,9 @@ func TestProgramsThatCannotBeStarted(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), mode); err != nil {
 			t.Fatal(err)
 		}
+		if err := os.Chmod(path, mode); err != nil { // whatever the umask is
+			t.Fatal(err)
+		}
 		return path
 	}
 	data := write("data", "hello", 0o644)

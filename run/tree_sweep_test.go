@@ -246,6 +246,9 @@ func TestSweepSparesAnotherUsersGroup(t *testing.T) {
 		t.Skipf("SKIPPED: no cgroup can be made: %v", err)
 	}
 	defer os.Remove(group)
+	if err := os.Chmod("/proc/self/exe", 0o755); err != nil { //nolint:gosec // the umask may keep it from others
+		t.Fatal(err)
+	}
 	cmd := exec.CommandContext(t.Context(), "/proc/self/exe", "-test.run", "^TestSweepSparesAnotherUsersGroup$")
 	cmd.Env, cmd.Dir = append(os.Environ(), again+"=1"), "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}

@@ -65,7 +65,8 @@ func fresh(s *testbed.Postgres) string {
 // openTest opens a store until the end of the test.
 func openTest(t testing.TB, address string) *Store {
 	t.Helper()
-	s, err := Open(context.WithoutCancel(t.Context()), address, Options{})
+	// A busy machine may stand still for a minute.
+	s, err := Open(context.WithoutCancel(t.Context()), address, Options{Wait: 5 * time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}

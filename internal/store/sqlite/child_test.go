@@ -41,6 +41,9 @@ func children() map[string]func(args []string) error {
 	}
 }
 
+// patience is how long a process of a test waits for the others: a busy machine may stand still for a minute.
+const patience = 8 * time.Minute
+
 // child returns the command of a child. Paths have no spaces in tests.
 func child(t testing.TB, mode string, args ...any) *exec.Cmd {
 	t.Helper()
@@ -108,7 +111,7 @@ func childMany(args []string) error {
 		return err
 	}
 	ctx := context.Background()
-	s, err := Open(ctx, args[0], Options{})
+	s, err := Open(ctx, args[0], Options{Wait: patience})
 	if err != nil {
 		return err
 	}
@@ -140,7 +143,7 @@ func childShare(args []string) error {
 		return err
 	}
 	ctx := context.Background()
-	s, err := Open(ctx, path, Options{})
+	s, err := Open(ctx, path, Options{Wait: patience})
 	if err != nil {
 		return err
 	}
@@ -181,7 +184,7 @@ func childTurns(args []string) error {
 		return err
 	}
 	ctx := context.Background()
-	s, err := Open(ctx, path, Options{})
+	s, err := Open(ctx, path, Options{Wait: patience})
 	if err != nil {
 		return err
 	}
@@ -217,7 +220,7 @@ func childStarve(args []string) error {
 		return err
 	}
 	ctx := context.Background()
-	s, err := Open(ctx, args[0], Options{})
+	s, err := Open(ctx, args[0], Options{Wait: patience})
 	if err != nil {
 		return err
 	}

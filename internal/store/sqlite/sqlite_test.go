@@ -34,7 +34,7 @@ func TestSQLite(t *testing.T) {
 // openTest opens the store at path until the end of the test.
 func openTest(t testing.TB, path string) *Store {
 	t.Helper()
-	s, err := Open(t.Context(), path, Options{})
+	s, err := Open(t.Context(), path, Options{Wait: patience})
 	if err != nil {
 		t.Fatal(err)
 	}
