@@ -56,6 +56,7 @@ deps-system:
 
 race:
 	$(GO) test -race -short -timeout 20m $(RACE)
+	$(GO) test -race -timeout 20m ./internal/queue/jetstream
 
 bench:
 	@sh scripts/deps.sh bench

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"testing"
 
 	"github.com/assay-run/assay"
 )
@@ -41,8 +42,16 @@ func (r *searcherRun) mess(n int, seed uint64, result func(assay.Proposal) assay
 	return empty, nil
 }
 
+// orders is the number of random orders of calls that a case plays: two, and one in go test -short.
+func orders() uint64 {
+	if testing.Short() {
+		return 1
+	}
+	return 2
+}
+
 func searcherBatches(b searcherBench) error {
-	for seed := range uint64(2) {
+	for seed := range orders() {
 		if _, err := b.start().mess(b.opts.Trials, seed, b.finished, nil); err != nil {
 			return err
 		}
@@ -81,7 +90,7 @@ func searcherGreedy(b searcherBench) error {
 }
 
 func searcherReplay(b searcherBench) error {
-	for seed := range uint64(2) {
+	for seed := range orders() {
 		one, two := b.start(), b.start()
 		if _, err := one.mess(b.opts.Trials, seed, b.finished, nil); err != nil {
 			return err
@@ -97,7 +106,7 @@ func searcherReplay(b searcherBench) error {
 }
 
 func searcherEmptyAsk(b searcherBench) error {
-	for seed := range uint64(2) {
+	for seed := range orders() {
 		one, two := b.start(), b.start()
 		empty, err := one.mess(b.opts.Trials, seed, b.finished, nil)
 		if err != nil {

@@ -121,7 +121,7 @@ while read -r cpu wall flag names; do
 	(
 		ulimit -t "\$cpu"
 		export TMPDIR="\$3/tmp"
-		exec "\$3/test" -test.short -test.failfast -test.timeout "\$wall" "\$flag" "\$names"
+		exec "\$3/test" \$(cat "\$2/short") -test.failfast -test.timeout "\$wall" "\$flag" "\$names"
 	) </dev/null >"\$3/out" 2>&1 || exit 1
 done <"\$3/stages"
 exit 0
@@ -137,11 +137,15 @@ baseline() {
 	find "$2" -type f ! -name '*.go' -o -type f -name '*_test.go' | LC_ALL=C sort | xargs cat | sha256sum | cut -c1-32 >"$base/tests"
 	go test -c -vet=off -ldflags=-w -o "$base/test" "./$2"
 	[ -e "$base/test" ] || return 0
-	(cd "$2" && "$base/test" -test.short -test.v >"$base/log" 2>&1 </dev/null && times >"$base/all") ||
+	# A package each of whose tests starts a program has none with -test.short.
+	short=-test.short
+	! grep -qs MainOutside "$2"/*_test.go || short=-test.short=false
+	echo "$short" >"$base/short"
+	(cd "$2" && "$base/test" $short -test.v >"$base/log" 2>&1 </dev/null && times >"$base/all") ||
 		{ cat "$base/log"; echo "mutants: the tests of $2 fail as they are" >&2; exit 1; }
 	slow=$(sed -n 's/^--- PASS: \([^ /]*\) (\([0-9.]*\)s)$/\2 \1/p' "$base/log" | awk '$1 >= 1 { printf "%s%s", sep, $2; sep = "|" }')
 	if [ -n "$slow" ]; then
-		(cd "$2" && "$base/test" -test.short -test.skip "^($slow)\$" >"$base/log" 2>&1 </dev/null && times >"$base/quick")
+		(cd "$2" && "$base/test" $short -test.skip "^($slow)\$" >"$base/log" 2>&1 </dev/null && times >"$base/quick")
 		stage "$base/quick" -test.skip
 		stage "$base/all" -test.run
 	else

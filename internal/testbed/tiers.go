@@ -122,11 +122,11 @@ func Times(few, many int) int {
 	return few
 }
 
-// MainOutside is [Main] for a package each of whose tests starts a program: go test -short runs none of them.
+// MainOutside is [Main] for a package each of whose tests starts a program or a server: go test -short runs none of them.
 func MainOutside(m *testing.M, after ...func()) {
 	flag.Parse()
 	if testing.Short() {
-		fmt.Println("not in -short: every test of this package starts a program")
+		fmt.Println("not in -short: every test of this package starts a program or a server")
 		os.Exit(0)
 	}
 	Main(m, after...)

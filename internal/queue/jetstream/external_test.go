@@ -198,9 +198,6 @@ func TestNoJetStream(t *testing.T) {
 // Of a cluster of three that keeps everything three times, one is killed: work goes on.
 func TestCluster(t *testing.T) {
 	t.Parallel() // most of the time it waits
-	if testing.Short() {
-		t.Skip("starts three servers")
-	}
 	ps := ports(t, 6)
 	routes := ""
 	for _, p := range ps[3:] {

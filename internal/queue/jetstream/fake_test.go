@@ -14,7 +14,7 @@ import (
 	"github.com/assay-run/assay/internal/testbed"
 )
 
-func TestMain(m *testing.M) { testbed.Wide(12); testbed.Main(m, testbed.NoGoroutines) }
+func TestMain(m *testing.M) { testbed.Wide(12); testbed.MainOutside(m, testbed.NoGoroutines) }
 
 // warnings collects what is warned of.
 type warnings struct {

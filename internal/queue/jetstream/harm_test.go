@@ -128,9 +128,6 @@ func harm(t testing.TB, what string, within time.Duration, again bool, do func(d
 // again.
 func TestHarm(t *testing.T) {
 	t.Parallel() // most of the time it waits
-	if testing.Short() {
-		t.Skip("takes half a minute")
-	}
 	t.Run("delete", func(t *testing.T) {
 		t.Parallel()
 		harm(t, "deleted", 2*time.Minute, true, func(dir string) { os.RemoveAll(dir) })
@@ -165,9 +162,6 @@ func TestHarm(t *testing.T) {
 // Where nothing is offered again what a queue forgot is missed.
 func TestHarmControl(t *testing.T) {
 	t.Parallel() // most of the time it waits
-	if testing.Short() {
-		t.Skip("takes ten seconds")
-	}
 	testbed.Fails(t, "nothing is offered again", func(t testing.TB) {
 		harm(t, "deleted", 8*time.Second, false, func(dir string) { os.RemoveAll(dir) })
 	})
