@@ -35,7 +35,8 @@ func sameSearch(a, b assay.Event) bool {
 }
 
 func sameDrift(a, b assay.Drift) bool {
-	return a.Since.Equal(b.Since) && slices.Equal(a.Trials, b.Trials) && a.Worker == b.Worker && a.MachineClass == b.MachineClass &&
+	return a.Since.Equal(b.Since) && slices.Equal(a.Trials, b.Trials) &&
+		a.Worker == b.Worker && a.MachineClass == b.MachineClass &&
 		a.Ratio == b.Ratio && a.Reason == b.Reason && a.Over == b.Over
 }
 

@@ -39,7 +39,8 @@ func (l *loop) replay(ctx context.Context) error {
 // Name, Store, Space, Goal, Race, Anywhere and Class of s.
 func Recall(ctx context.Context, s *Study) (Result, error) {
 	l := newLoop(&Study{
-		Name: s.Name, Store: s.Store, Space: s.Space, Goal: s.Goal, Race: s.Race, Anywhere: s.Anywhere, MachineClass: s.MachineClass,
+		Name: s.Name, Store: s.Store, Space: s.Space, Goal: s.Goal, Race: s.Race, Anywhere: s.Anywhere,
+		MachineClass: s.MachineClass,
 	})
 	events, err := l.read(ctx)
 	if err != nil {

@@ -72,7 +72,7 @@ type Study struct {
 	CheckShare float64 // of the time budget, the most that is kept back for the runs at the end; 0 means 0.2
 	Race       bool    // one run is not taken for the truth; see Race in the package comment
 	// Anywhere allows runs on machines of any class, by a Runner that is a [Placer]. The recommended configuration has
-	// then run on machines of the class MachineClass: the five that lead are run again there at the end of the search. It has
+	// then run on machines of MachineClass: the five that lead are run again there at the end of the search. It has
 	// an effect with Race alone.
 	Anywhere bool
 	// MachineClass is the class of machines that the answer is for; "" means the class of the first trial that ends.

@@ -246,6 +246,7 @@ func listHosted(ctx context.Context, w io.Writer, f *remoteFlags, asJSON bool) e
 			best = report.Metric(*st.Best, st.Unit)
 		}
 		t.Add(st.Study, st.State, strconv.Itoa(st.Priority), strconv.Itoa(st.Running), strconv.FormatInt(st.Trials, 10),
-			best, st.Objective, report.Seconds(st.Spent), report.Seconds(st.Saved), report.Seconds(st.Lost), st.App, st.MachineClass)
+			best, st.Objective, report.Seconds(st.Spent), report.Seconds(st.Saved), report.Seconds(st.Lost), st.App,
+			st.MachineClass)
 	})
 }

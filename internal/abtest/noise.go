@@ -114,7 +114,8 @@ func Samples(runs iter.Seq2[assay.Trial, error], text func(assay.Config) string)
 			samples = append(samples, NoiseSample{Config: text(t.Config)})
 		}
 		s := &samples[i]
-		s.Values, s.Makers = append(s.Values, t.Value), append(s.Makers, Maker{t.Measurement.Worker, t.Measurement.MachineClass})
+		s.Values = append(s.Values, t.Value)
+		s.Makers = append(s.Makers, Maker{t.Measurement.Worker, t.Measurement.MachineClass})
 	}
 	return samples, nil
 }

@@ -101,7 +101,9 @@ func defects() []defect {
 				return a.task(f.o, w.ID), nil
 			}`)}, ""},
 		{"forgetsDrain", []edit{condition("claim.go", "case w.order.Drain:", `planted != "forgetsDrain"`)}, ""},
-		{"forgetsClass", []edit{{"order.go", "!m.takes(w.MachineClass)", `!m.takes(w.MachineClass) && planted != "forgetsClass"`}}, ""},
+		{"forgetsClass", []edit{{
+			"order.go", "!m.takes(w.MachineClass)", `!m.takes(w.MachineClass) && planted != "forgetsClass"`,
+		}}, ""},
 		{"forgetsPriority", []edit{
 			condition("order.go", "if best != nil && m.Priority < least.priority {", `planted != "forgetsPriority"`),
 			before("order.go", "if best == nil || r.before(least) {", `

@@ -48,7 +48,8 @@ func storyOf(t testing.TB, definition string, change func(*study.Result)) *Story
 	return s
 }
 
-// otherBaseline is a study whose first trial was stopped, so that its best is compared with trial 5, which takes so long.
+// otherBaseline is a study whose first trial was stopped, so that its best is compared with trial 5, which takes so
+// long.
 func otherBaseline(seconds float64) func(*study.Result) {
 	return func(r *study.Result) {
 		r.First = trial(5, assay.Done, seconds, "")
@@ -125,11 +126,11 @@ gain       none: the default is the best
 elapsed    2 s (trial 2)
 gain       not known: the default failed: exit code 1
 `},
-		"another baseline": {"", otherBaseline(5), `best       n=2
+		"later first": {"", otherBaseline(5), `best       n=2
 elapsed    2 s (trial 2)
 gain       60.0 % faster [60.0, 60.0], 8 pairs with trial 5
 `},
-		"another baseline, better": {"", otherBaseline(1.5), `best       keep the first configuration that finished (trial 5): n=5
+		"later first, better": {"", otherBaseline(1.5), `best       keep the first configuration that finished (trial 5): n=5
 `},
 		"nothing": {"", func(r *study.Result) { r.Found = false }, `best       none: no trial ran to its end within the limits
 trials`},

@@ -122,7 +122,8 @@ func Times(few, many int) int {
 	return few
 }
 
-// MainOutside is [Main] for a package each of whose tests starts a program or a server: go test -short runs none of them.
+// MainOutside is [Main] for a package each of whose tests starts a program or a server. go test -short runs none of
+// them.
 func MainOutside(m *testing.M, after ...func()) {
 	flag.Parse()
 	if testing.Short() {

@@ -163,7 +163,8 @@ func everything(t testing.TB) *setup.Store {
 	r.run(60)
 	p, asked := r.ask()
 	run := assay.RunID{Study: "encoder", Trial: p.ID, Attempt: 1}
-	r.append(asked, assay.Event{At: time.Now(), Started: &assay.Start{RunID: run, Worker: "rack-07", MachineClass: "9f3a"}})
+	start := &assay.Start{RunID: run, Worker: "rack-07", MachineClass: "9f3a"}
+	r.append(asked, assay.Event{At: time.Now(), Started: start})
 	newRecord(t, store, hostile).run(40)
 	lab(t, store, "resources")
 	newRecord(t, store, "empty")

@@ -141,7 +141,8 @@ func (f hostileFleet) Queue() (all []queue.Entry) {
 
 func (f hostileFleet) Workers() (all []queue.WorkerState) {
 	for i, x := range f.texts {
-		w := queue.Worker{ID: fmt.Sprint("w", i), Name: x, Version: x, Slots: 2, Apps: []string{x}, MachineClass: x, Machine: x}
+		w := queue.Worker{ID: fmt.Sprint("w", i), Name: x, Version: x, Slots: 2, Apps: []string{x}}
+		w.MachineClass, w.Machine = x, x
 		all = append(all, queue.WorkerState{Worker: w, Running: 1, Ratio: 1.5})
 	}
 	return all

@@ -261,7 +261,10 @@ func dataOf(d api.Detail, price float64) (template.JS, error) {
 		Default   bool                `json:"default"`
 		Price     float64             `json:"price"`
 		Spent     float64             `json:"spent_s"`
-	}{d.Study.Study, d.Study.State, d.Study.Events, d.Objective, d.Objectives, d.Params, d.Units, d.Default, price, d.Study.Spent})
+	}{
+		d.Study.Study, d.Study.State, d.Study.Events, d.Objective, d.Objectives, d.Params, d.Units, d.Default, price,
+		d.Study.Spent,
+	})
 	return template.JS(report.VisibleJSON(b)), err
 }
 

@@ -146,7 +146,8 @@ func TestNames(t *testing.T) {
 	}
 	for i, app := range names {
 		for j, class := range append(names, "") {
-			if err := c.Offer(t.Context(), queue.Ticket{ID: fmt.Sprintf("%d %d", i, j), App: app, MachineClass: class}); err != nil {
+			ticket := queue.Ticket{ID: fmt.Sprintf("%d %d", i, j), App: app, MachineClass: class}
+			if err := c.Offer(t.Context(), ticket); err != nil {
 				t.Fatal(err)
 			}
 		}

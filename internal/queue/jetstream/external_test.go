@@ -132,7 +132,8 @@ func TestExternal(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := connect(t, jetstream.Options{URL: url, Creds: creds, Worker: "w-1", Class: "9f3a"})
-	if _, err := w.Control().Hello(t.Context(), queue.Worker{ID: "w-1", Apps: []string{"a"}, MachineClass: "9f3a"}); err != nil {
+	worker := queue.Worker{ID: "w-1", Apps: []string{"a"}, MachineClass: "9f3a"}
+	if _, err := w.Control().Hello(t.Context(), worker); err != nil {
 		t.Fatal(err)
 	}
 	if err := server.Carrier().Offer(t.Context(), tickets("a", "9f3a", 1)...); err != nil {

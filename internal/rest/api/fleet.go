@@ -45,7 +45,7 @@ type Worker struct {
 	Machine      string            `json:"machine" doc:"the class in words"`
 	State        string            `json:"state" enum:"ready,draining,evicted,aside,away"`
 	Why          string            `json:"why,omitempty" doc:"why it is not ready"`
-	Since        *time.Time        `json:"since,omitempty" doc:"when it was ordered so, last called, or its token was over"`
+	Since        *time.Time        `json:"since,omitempty" doc:"when it was ordered so or last called, or its token ended"`
 	Silent       float64           `json:"silent_s" doc:"time since its last message"`
 	Lost         float64           `json:"lost_s" doc:"in attempts that do not count, since the server started"`
 	LostAt       *time.Time        `json:"lost_at,omitempty" doc:"when the last of these attempts was found"`
@@ -80,8 +80,9 @@ type Workers struct {
 // entryOf returns a run of the queue as data.
 func entryOf(e queue.Entry) Entry {
 	return Entry{
-		Study: e.Study, Trial: e.ID.Trial, Repeat: e.ID.Repeat, Attempt: e.ID.Attempt, App: e.App, MachineClass: e.MachineClass,
-		Config: e.Config, Priority: e.Priority, State: e.State, Worker: e.Worker, Since: e.Since,
+		Study: e.Study, Trial: e.ID.Trial, Repeat: e.ID.Repeat, Attempt: e.ID.Attempt, App: e.App,
+		MachineClass: e.MachineClass,
+		Config:       e.Config, Priority: e.Priority, State: e.State, Worker: e.Worker, Since: e.Since,
 		Silent: e.Silent.Seconds(), Elapsed: e.So.Elapsed.Seconds(), Lacks: e.Unschedulable,
 	}
 }

@@ -52,7 +52,8 @@ func TestTrial(t *testing.T) {
 		return d
 	}
 	d := get("2")
-	if d.Trial.ID != 2 || d.Trial.State != "running" || d.Command != "true 2" || d.Metric != "elapsed" || d.Units[d.Metric] != "s" {
+	if d.Trial.ID != 2 || d.Trial.State != "running" || d.Command != "true 2" || d.Metric != "elapsed" ||
+		d.Units[d.Metric] != "s" {
 		t.Errorf("%+v", d)
 	}
 	if len(d.Attempts) != 2 {
