@@ -1,7 +1,9 @@
 package setup
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"slices"
@@ -30,11 +32,14 @@ func checkHere(p *Problem) error {
 // checkProgram returns an error if a secret cannot be read, or the program of some configuration is missing. The
 // name of the program may hang on a parameter: each value of each parameter is tried
 // beside the default, up to 64 of one parameter. Programs that two parameters name
-// together may be left out; a run of one that is missing is a failed trial.
+// together may be left out; a run of one that is missing is a failed trial, and so is a run of one
+// that setup, files or prepare should have made.
 func checkProgram(p *Problem) error {
 	if err := run.CheckSecrets(p.Definition.SecretVariables()); err != nil {
 		return usageError(fmt.Errorf("%s%w", p.Definition.At("secrets"), err))
 	}
+	d := p.Definition
+	made := len(d.Setup.Argv)+len(d.Prepare.Argv)+len(d.Files) > 0
 	seen := map[string]bool{}
 	check := func(c assay.Config) error {
 		argv := p.Program.Argv(c)
@@ -46,7 +51,11 @@ func checkProgram(p *Problem) error {
 			return nil
 		}
 		seen[argv[0]] = true
-		if _, err := run.LookPath(argv[0], p.Definition.Dir); err != nil {
+		_, err := run.LookPath(argv[0], p.Definition.Dir)
+		if made && errors.Is(err, fs.ErrNotExist) && strings.Contains(argv[0], "/") {
+			return nil
+		}
+		if err != nil {
 			return usageError(fmt.Errorf("%s%w", p.Definition.At("command"), err))
 		}
 		return nil
