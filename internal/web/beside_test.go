@@ -112,6 +112,16 @@ func (s side) visit(t *testing.T) visit {
 	for pid, size := range renderers(t) {
 		v.memory += size - before[pid]
 	}
+	// Charts are drawn when they come into view.
+	browser.Await[bool](b, `(async () => {
+		for (const e of document.querySelectorAll("[data-draw]")) {
+			e.scrollIntoView({block: "center"});
+			await new Promise((ok) => setTimeout(ok, 300));
+		}
+		scrollTo(0, 0);
+		return true;
+	})()`)
+	b.Frame()
 	b.Picture("beside-" + s.name)
 	return v
 }
