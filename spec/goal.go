@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/expr"
@@ -80,7 +81,7 @@ func (s *Study) metricNames() []string {
 // Unit returns the unit of a metric, or "".
 func (s *Study) Unit(metric string) string { return s.Units()[metric] }
 
-// Units returns the units of the metrics that have one, by the names of the metrics.
+// Units returns the units of the metrics that have one, by the names of the metrics. The size of a file is in bytes.
 func (s *Study) Units() map[string]string {
 	units := map[string]string{}
 	for _, b := range BuiltinMetrics() {
@@ -88,6 +89,9 @@ func (s *Study) Units() map[string]string {
 	}
 	for _, m := range s.Metrics {
 		units[m.Name] = m.Unit
+		if m.Unit == "" && strings.HasPrefix(m.Source, "size:") {
+			units[m.Name] = "B"
+		}
 	}
 	maps.DeleteFunc(units, func(_, unit string) bool { return unit == "" })
 	return units
