@@ -184,3 +184,16 @@ func TestReadme(t *testing.T) {
 		t.Errorf("%d study files, %d expectations", len(files), len(want))
 	}
 }
+
+// The programs of bench/truth need servers and an hour, so the test reads their studies only.
+func TestTruthIsRead(t *testing.T) {
+	files, err := filepath.Glob("../truth/*.yaml")
+	if err != nil || len(files) < 8 {
+		t.Fatal(files, err)
+	}
+	for _, f := range files {
+		if _, _, err := spec.Load(f, nil); err != nil {
+			t.Error(err)
+		}
+	}
+}
