@@ -22,23 +22,30 @@ type reruns struct {
 	made    []string
 	queue   []assay.Trial // of the race
 	races   int
+	slow    time.Duration // how long a run of the first takes, if that is another time
 }
 
-func (r *reruns) budget() Budget                     { return r.limit }
-func (r *reruns) interrupted(context.Context) bool   { return r.stopped }
-func (r *reruns) exhausted() bool                    { return false }
-func (r *reruns) timed() bool                        { return r.over }
-func (r *reruns) pressed() bool                      { return false }
-func (r *reruns) repeats(assay.Config) bool          { return false }
-func (r *reruns) typical(assay.Config) time.Duration { return 4 * time.Second }
-func (r *reruns) least() time.Duration               { return time.Second }
-func (r *reruns) best() *assay.Trial                 { return r.best1 }
-func (r *reruns) first() *assay.Trial                { return r.first1 }
-func (r *reruns) holds(t assay.Trial) bool           { return r.checked(t.ID) > 0 || len(r.broken) == 0 }
-func (r *reruns) broke(t assay.Trial) bool           { return slices.Contains(r.broken, t.ID) }
-func (r *reruns) rule(assay.Config) assay.Stopper    { return nil }
-func (r *reruns) noise() (float64, bool)             { return 0.05, false }
-func (r *reruns) counts() (trials, races int)        { return 10, r.races }
+func (r *reruns) budget() Budget                   { return r.limit }
+func (r *reruns) interrupted(context.Context) bool { return r.stopped }
+func (r *reruns) exhausted() bool                  { return false }
+func (r *reruns) timed() bool                      { return r.over }
+func (r *reruns) pressed() bool                    { return false }
+func (r *reruns) repeats(assay.Config) bool        { return false }
+func (r *reruns) least() time.Duration             { return time.Second }
+func (r *reruns) best() *assay.Trial               { return r.best1 }
+func (r *reruns) first() *assay.Trial              { return r.first1 }
+func (r *reruns) holds(t assay.Trial) bool         { return r.checked(t.ID) > 0 || len(r.broken) == 0 }
+func (r *reruns) broke(t assay.Trial) bool         { return slices.Contains(r.broken, t.ID) }
+func (r *reruns) rule(assay.Config) assay.Stopper  { return nil }
+func (r *reruns) noise() (float64, bool)           { return 0.05, false }
+func (r *reruns) counts() (trials, races int)      { return 10, r.races }
+
+func (r *reruns) typical(c assay.Config) time.Duration {
+	if r.slow > 0 && r.first1 != nil && c.Equal(r.first1.Config) {
+		return r.slow
+	}
+	return 4 * time.Second
+}
 
 func (r *reruns) doubt(func(assay.Config) bool) (t assay.Trial, ok bool) { return t, false }
 

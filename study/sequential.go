@@ -19,6 +19,13 @@ const quietPairs = 3
 // configuration, which the search has run once. If there is no time for these runs, none is made.
 const fewPairs = 2
 
+// aloneRuns is the largest number of runs of the best configuration that are made without the first one, if that one
+// takes too long to run again: as many as their spread needs. See [stats.CompareFew].
+const aloneRuns = 4
+
+// aloneGain is the least ratio of the two values for which time is kept back for these runs: they show no small gain.
+const aloneGain = 2
+
 // restPairs is how many pairs may take all of the time that the search left: as many as two looks need. A study that
 // ends by its number of trials makes as many.
 const restPairs = 12
@@ -35,6 +42,8 @@ type pairs interface {
 func (r *racer) nextOfPair(best, first *assay.Trial) *assay.Trial {
 	n := r.duel.checked(first.ID)
 	switch of := r.duel.checked(best.ID); {
+	case n == 0 && of > 0 && !r.affordsFew(of, best, first):
+		return r.alone(of, best)
 	case n < of:
 		if of == fewPairs && !r.affordsRuns(n, r.runTime(first)) {
 			return nil
@@ -50,12 +59,34 @@ func (r *racer) nextOfPair(best, first *assay.Trial) *assay.Trial {
 		if n == fewPairs-1 && r.affordsRuns(n, r.runTime(best)) {
 			return best // the run of the first is one of the search
 		}
+		if n == 0 {
+			return r.alone(n, best)
+		}
 		return nil
 	}
 	h := fnv.New64a()
 	h.Write([]byte(r.Name))
 	if rand.New(rand.NewPCG(h.Sum64(), uint64(n))).IntN(2) == 0 {
 		return first
+	}
+	return best
+}
+
+// alone returns the best configuration if it is to run once more without the first one, after n such runs: until the
+// verdict has an interval. The only run of the first is one of the search then.
+func (r *racer) alone(n int, best *assay.Trial) *assay.Trial {
+	if n >= fewPairs {
+		v, ok := r.pairs.verdict()
+		known := ok && !math.IsInf(v.High, 1)
+		if known {
+			r.short = ""
+		}
+		if known || n >= aloneRuns {
+			return nil
+		}
+	}
+	if !r.affordsRuns(0, time.Duration(max(1, fewPairs-n))*r.runTime(best)) {
+		return nil
 	}
 	return best
 }
@@ -80,10 +111,20 @@ func (r *racer) told(n int) bool {
 // affordsPair reports whether there is time for one more pair after n, and before the first one for the least
 // comparison. If there is none, it notes the reason.
 func (r *racer) affordsPair(n int, best, first *assay.Trial) bool {
-	need, what := r.pairTime(best, first), "a pair"
 	if n == 0 {
-		need, what = r.fewTime(best, first), "the least comparison with an interval"
+		return r.affordsFew(0, best, first)
 	}
+	return r.affordsOr(n, r.pairTime(best, first), "a pair")
+}
+
+// affordsFew reports whether there is time for the least comparison after so many runs of the best.
+func (r *racer) affordsFew(runs int, best, first *assay.Trial) bool {
+	need := r.runTime(first) + time.Duration(max(0, fewPairs-runs))*r.runTime(best)
+	return r.affordsOr(0, need, "the least comparison with an interval")
+}
+
+// affordsOr is affordsRuns, and notes the reason if there is no time.
+func (r *racer) affordsOr(n int, need time.Duration, what string) bool {
 	if r.affordsRuns(n, need) {
 		return true
 	}
@@ -120,12 +161,6 @@ func (r *racer) pairTime(best, first *assay.Trial) time.Duration {
 	return r.runTime(best) + r.runTime(first)
 }
 
-// fewTime returns how long the least comparison that has an interval is likely to take: two runs of the best and one of
-// the first, which the search has run once.
-func (r *racer) fewTime(best, first *assay.Trial) time.Duration {
-	return r.pairTime(best, first) + r.runTime(best)
-}
-
 // checkTime returns the time that the pairs may take: CheckShare of the time budget.
 func (r *racer) checkTime() time.Duration {
 	share := r.CheckShare
@@ -136,8 +171,8 @@ func (r *racer) checkTime() time.Duration {
 }
 
 // pairsReserve returns the time kept back for the pairs of a Sequential study: the time of as many as are likely to
-// show a difference like the one so far, within checkTime. If the pairs do not fit, nothing is kept back: the time is
-// better spent on the search.
+// show a difference like the one so far, within checkTime. If no pairs fit and the difference is large, it is the
+// time of the best alone. If that does not fit either, nothing is kept back: the time is better spent on the search.
 func (r *racer) pairsReserve(best, first *assay.Trial) time.Duration {
 	pair, most := r.pairTime(best, first), r.checkTime()
 	if r.CheckShare == 0 && r.limits.pressed() {
@@ -145,7 +180,11 @@ func (r *racer) pairsReserve(best, first *assay.Trial) time.Duration {
 	}
 	noise, quiet := r.contest.noise()
 	if most < fewPairs*pair {
-		return 0
+		alone := aloneRuns*r.runTime(best) + r.took.least()
+		if alone > most || math.Abs(math.Log(best.Value/first.Value)) < math.Log(aloneGain) {
+			return 0
+		}
+		return alone
 	}
 	n := quietPairs
 	if !quiet {

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -116,7 +117,7 @@ func TestPairsHaveAShare(t *testing.T) {
 	}{
 		{100 * time.Second, 0, 2, "4 s of the time budget is left for them, and a pair takes 10 s", 20 * time.Second},
 		{90 * time.Second, 0, 2, "2 s of the time budget is left for them, and a pair takes 10 s", 0},
-		{70 * time.Second, 0, 0, "14 s of the time budget is left for them, and the least comparison with an interval " +
+		{49 * time.Second, 0, 0, "9.8 s of the time budget is left for them, and the least comparison with an interval " +
 			"takes 15 s", 0},
 		{90 * time.Second, 0.1, 0, "9 s of the time budget is left for them, and the least comparison with an interval " +
 			"takes 15 s", 0},
@@ -159,6 +160,61 @@ func TestLeastComparison(t *testing.T) {
 		t.Errorf("%d + %d runs: %v", first, best, p.made)
 	}
 }
+
+// If the first takes too long to run again, the best runs alone, twice and until the verdict has an interval, but four
+// times at most. The time of four runs is kept back for them. A session that goes on makes the rest.
+func TestBestAlone(t *testing.T) {
+	never := func(int) stats.Comparison { return stats.Comparison{Low: math.Inf(-1), High: math.Inf(1)} }
+	at := func(k int) func(int) stats.Comparison {
+		return func(n int) stats.Comparison {
+			if n < k {
+				return never(n)
+			}
+			return stats.Comparison{Low: -0.9, High: -0.5, Verdict: stats.Less}
+		}
+	}
+	for _, tt := range []struct {
+		name   string
+		best   float64
+		of     func(int) stats.Comparison
+		budget time.Duration
+		made   []string
+		want   int
+		kept   time.Duration
+	}{
+		{"no interval", 4, never, 150 * time.Second, nil, 4, 21 * time.Second},
+		{"at once", 4, at(0), 150 * time.Second, nil, 2, 21 * time.Second},
+		{"three", 4, at(3), 150 * time.Second, nil, 3, 21 * time.Second},
+		{"a session that goes on", 4, never, 150 * time.Second, []string{"check 7"}, 4, 21 * time.Second},
+		{"a small difference", 30, never, 150 * time.Second, nil, 4, 0},
+		{"time for two", 4, never, 60 * time.Second, nil, 2, 0},
+		{"time for one", 4, never, 45 * time.Second, nil, 0, 0},
+	} {
+		budget := Budget{Time: tt.budget}
+		p := alone{paired{&reruns{
+			best1: trialOf(7, tt.best), first1: trialOf(1, 40), limit: budget, slow: 40 * time.Second, made: tt.made,
+		}, tt.of, false}}
+		r := racing(Study{Name: "s", Check: 30, Race: true, Sequential: true, Budget: budget}, p.reruns)
+		r.contest, r.pairs = p, p
+		if got := r.checkReserve(); got != tt.kept {
+			t.Errorf("%s: %v is kept back, want %v", tt.name, got, tt.kept)
+		}
+		if err := r.check(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if first, best := p.checked(1), p.checked(7); first != 0 || best != tt.want {
+			t.Errorf("%s: %d + %d runs, want 0 + %d", tt.name, first, best, tt.want)
+		}
+		if known := !math.IsInf(tt.of(p.checked(7)).High, 1); known != (r.short == "") {
+			t.Errorf("%s: %q", tt.name, r.short)
+		}
+	}
+}
+
+// alone are pairs whose verdict is of the number of runs of the best.
+type alone struct{ paired }
+
+func (p alone) verdict() (Verdict, bool) { return Verdict{p.of(p.checked(7)), 0}, true }
 
 // Time that the search has left is for the pairs, up to the second look.
 func TestPairsTakeTheRest(t *testing.T) {

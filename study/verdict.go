@@ -14,8 +14,8 @@ const Little = 0.01
 // A Verdict compares the best configuration of a study with the first one.
 type Verdict struct {
 	stats.Comparison // of the metric as people read it: Change is (best - first) / |first|
-	// Pairs is the number of pairs of runs that were made for the comparison. With 0 of them Change is the change of the
-	// two medians, and nothing more is known.
+	// Pairs is the number of pairs of runs that were made for the comparison. Without a pair and without several runs of
+	// the best that were made for it, Change is the change of the two medians, and nothing more is known.
 	Pairs int
 }
 
@@ -27,7 +27,7 @@ func (r *Result) Verdict(g assay.Goal) (v Verdict, ok bool) {
 		return v, false
 	}
 	first, best, n := r.pairs(g)
-	if n == 0 {
+	if n == 0 && len(best) < 2 {
 		value, _ := r.FirstMeasured(g)
 		v.Comparison = stats.CompareFew([]float64{value}, []float64{g.Show(r.Best.Value)}, nil, stats.CompareOptions{})
 		return v, true
@@ -74,8 +74,8 @@ func (r *Result) RunsOf(c assay.Config) (runs []assay.Trial) {
 	return runs
 }
 
-// pairs returns the values of the n pairs of runs in which both are complete. A further run of the best, whose pair is
-// not complete, is the last of best.
+// pairs returns the values of the n pairs of runs in which both are complete. The runs of the best after the last pair
+// are the last of best.
 func (r *Result) pairs(g assay.Goal) (first, best []float64, n int) {
 	var of [2][]assay.Trial
 	for _, c := range r.Checks {
@@ -91,11 +91,12 @@ func (r *Result) pairs(g assay.Goal) (first, best []float64, n int) {
 			first, best = append(first, g.Show(a.Value)), append(best, g.Show(b.Value))
 		}
 	}
-	n = len(first)
-	if k := len(of[0]); n > 0 && len(of[1]) > k && of[1][k].State == assay.Done {
-		best = append(best, g.Show(of[1][k].Value))
+	for _, c := range of[1][min(len(of[0]), len(of[1])):] {
+		if c.State == assay.Done {
+			best = append(best, g.Show(c.Value))
+		}
 	}
-	return first, best, n
+	return first, best, len(first)
 }
 
 // repeats are values by configuration.

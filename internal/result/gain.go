@@ -20,7 +20,7 @@ type Gain struct {
 	First   int64       `json:"first_trial"`
 	Change  float64     `json:"change"`  // (best - first) / |first|, of the metric
 	CI95    [2]*float64 `json:"ci95"`    // null on a side without a bound
-	Runs    int         `json:"runs"`    // pairs: runs of each
+	Runs    int         `json:"runs"`    // pairs: runs of each; 1 also if the first ran in the search alone
 	Verdict string      `json:"verdict"` // "less", "more" or "~"
 	Shown   bool        `json:"shown"`   // the best is shown to be better
 	Text    string      `json:"text"`    // in words, as in [view.Answer]
@@ -31,11 +31,11 @@ type Gain struct {
 // NewGain compares the repeated runs of a study. It returns nil if the repeated runs compare nothing.
 func NewGain(goal assay.Goal, r study.Result) *Gain {
 	v, ok := r.Verdict(goal)
-	if !ok || v.Pairs == 0 || math.IsNaN(v.Change) || math.IsInf(v.Change, 0) {
+	if !ok || v.B.N < 2 && v.Pairs == 0 || math.IsNaN(v.Change) || math.IsInf(v.Change, 0) {
 		return nil
 	}
 	g := &Gain{
-		First: r.First.ID, Change: v.Change, CI95: [2]*float64{assay.Finite(v.Low), assay.Finite(v.High)}, Runs: v.Pairs,
+		First: r.First.ID, Change: v.Change, CI95: [2]*float64{assay.Finite(v.Low), assay.Finite(v.High)}, Runs: max(1, v.Pairs),
 		Verdict: v.Verdict.String(), of: [2]int{v.A.N, v.B.N},
 	}
 	if v.Low <= -1 { // a ratio has no bound but 0

