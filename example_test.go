@@ -8,7 +8,7 @@ import (
 	"github.com/assay-run/assay/search"
 )
 
-// A relation ties parameters together. What breaks it is no member of the space: it
+// A relation ties parameters together. A configuration that breaks it is no member of the space: it
 // is not counted, not drawn and not proposed.
 func ExampleRelation() {
 	params := []assay.Param{

@@ -38,8 +38,8 @@ func tool(args string) {
 	l.Run(context.Background(), assay.Job{ID: id, Argv: []string{"/bin/sh", "-c", hostile, "sh", f[1], "stay"}}, nil)
 }
 
-// What a tool that was killed has left is ended by the next sweep, in 5 s at most, however hostile it is. What has
-// cleared its environment can be known where there are cgroups only.
+// The next sweep ends the processes that a killed tool has left, in 5 s at most, however hostile they are. It finds a
+// process that has cleared its environment only by cgroups.
 func TestSweepEndsWhatAKilledToolHasLeft(t *testing.T) {
 	tools := 1
 	if os.Getenv("ASSAY_SOAK") == "1" {

@@ -108,7 +108,7 @@ func TestAdaptiveRunsWhereInDoubt(t *testing.T) {
 	}
 }
 
-// The best is run again beside a challenger. What was told of it stands, so the
+// The best is run again beside a challenger. Its earlier value stands, so the
 // challenger's value is shifted to keep the order that was found.
 func TestAdaptiveShifts(t *testing.T) {
 	inner := &waiting{script: script{configs: []float64{1, 2}}, step: 1}

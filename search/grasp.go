@@ -31,8 +31,8 @@ type GRASPOptions struct {
 // 1 for the worst, each weighted with a normal kernel of width 0.1 of the range (with 0 or 1 for levels without
 // order), times 1 plus the number of parameters set before in which the trial is like the construction (the adaptive
 // part), and one trial's weight of rank 1/2 added, so that values that were never tried are neither good nor bad. One
-// of the candidates, see Alpha, is drawn. Of a parameter with more than 16 values or a continuous one, 16 are looked
-// at. The result is moved to the nearest admissible configuration that can be proposed.
+// of the candidates, see Alpha, is drawn. A parameter with more than 16 values, or a continuous one, has 16
+// candidates. The result is moved to the nearest admissible configuration that can be proposed.
 //
 // Local search: the neighbours ([assay.Space.Neighbours]) are proposed in the order of their greedy values, and the
 // search goes on from the first better one, until no neighbour is better. If Ask wants more than the remaining

@@ -121,7 +121,7 @@ func TestGroupsRefuses(t *testing.T) {
 // asked for several at once, and each one that is admissible is run.
 func TestGroupsRefusedBesideOthers(t *testing.T) {
 	params := []assay.Param{{Name: "a", Kind: assay.Integer, Hi: 7}, {Name: "b", Kind: assay.Integer, Hi: 1}}
-	// The middle is 3 and 0. Of the values of a three are refused, the first one among them.
+	// The middle is 3 and 0. Three values of a are refused, the first one among them.
 	space, err := assay.NewSpace(params, assay.Relation{
 		Text: "a is 1, 3, 4, 6 or 7", Params: []int{0},
 		Holds: func(c assay.Config) bool { return c[0] != 0 && c[0] != 2 && c[0] != 5 },

@@ -6,7 +6,7 @@ import (
 	"github.com/assay-run/assay/stop"
 )
 
-// Any rule can be audited, by a share that is written either way. What bounds the first
+// Any rule can be audited, by a share that is written either way. The bound of the first
 // runs is not.
 func TestAuditWraps(t *testing.T) {
 	const study = "command: ['true', '{n}']\nparameters: {n: 1..9}\nbudget: 1h\nstop: {rule: "

@@ -31,8 +31,8 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// A parameter must reach something. What cannot reach it is an error with its place, what may
-// is a warning, what was written to do so is neither.
+// A parameter must reach something. A study in which it cannot is an error with its place, one in
+// which it may is a warning.
 func TestReach(t *testing.T) {
 	const (
 		reached = ""

@@ -96,7 +96,7 @@ func (f *frontier) front() []FrontTrial {
 }
 
 // apart returns those points of a front that matter: beside each of the others one of them is at most frontTolerance
-// worse in each objective. Of several such sets, it has the points that stand for most.
+// worse in each objective. It prefers points that stand for most others.
 func apart(points [][]float64, front []int) (all []int) {
 	open := slices.Clone(front)
 	for len(open) > 0 {

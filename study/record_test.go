@@ -128,8 +128,8 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-// A store that never works again ends the study. What was measured is in the
-// Result, nothing is run that is not recorded, and the study can go on later.
+// A store that never works again ends the study. The measurements are in the
+// Result, no run starts that is not recorded, and the study can go on later.
 func TestStoreFailsForGood(t *testing.T) {
 	for _, parallel := range []int{1, 3} {
 		for first := 1; first <= 6; first++ {

@@ -12,8 +12,8 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// Where runs are alike less time is kept for the comparison: for as many pairs as show a difference, or,
-// if they do not fit into a fifth of the budget, for one. Of many runs it is not the longest that counts.
+// Less time is kept for the comparison if runs are alike: for as many pairs as show a difference, or for one if these
+// do not fit into a fifth of the budget. The longest of many runs does not decide.
 func TestReserveOfQuietRuns(t *testing.T) {
 	run := func(id int64, at float64, took time.Duration) assay.Trial {
 		return assay.Trial{

@@ -25,8 +25,8 @@ func last(t testing.TB, st assay.Store) (id int64) {
 	return id
 }
 
-// What was discarded before it began is proposed next, once, in this session or a later one, and the
-// record replays. What had begun is not restored.
+// A proposal that was discarded before it began is proposed next, once, in this session or a later one, and the
+// record replays. A run that had begun is not restored.
 func TestRestore(t *testing.T) {
 	for _, again := range []bool{false, true} {
 		inBubble(t, func(t *testing.T) {

@@ -16,7 +16,7 @@ func (r runner) Run(_ context.Context, job assay.Job, _ func(assay.Measurement))
 	return r(job)
 }
 
-// A setup has the time that the study has left. What it leaves unfinished stays open.
+// A setup has the time that the study has left. A trial that it leaves unfinished stays open.
 func TestSetupHasTheTimeThatIsLeft(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		st := store.NewMem()

@@ -22,7 +22,7 @@ parameters: {n: [1]}
 search: grid
 `
 
-// TestKilledBuild kills the tool with SIGKILL in the middle of a build. What it has left is not taken for a
+// TestKilledBuild kills the tool with SIGKILL in the middle of a build. The remains are not taken for a
 // build. Then two studies ask for it at once: one builds, and the other waits.
 func TestKilledBuild(t *testing.T) {
 	testbed.Outside(t)

@@ -17,7 +17,7 @@ import (
 	"github.com/assay-run/assay/internal/batch"
 )
 
-// A cluster is a batch system in this process, whose time may be simulated. What is wrong with it is in its fields,
+// A cluster is a batch system in this process, whose time may be simulated. Its faults are in its fields,
 // which a test sets before it begins, or under the lock.
 type cluster struct {
 	runner assay.Runner // of the shims

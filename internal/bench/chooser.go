@@ -104,7 +104,7 @@ func judged(g assay.Goal, m assay.Measurement) (float64, bool) {
 
 // random runs configurations by chance, each once, and recommends the best run. With top it keeps time back to run that
 // many of the best ones again, again times each, in turn; the time of these runs, but at most half of the
-// budget. Of these it recommends the least median of all runs.
+// budget. It recommends the least median of all their runs.
 type random struct {
 	order      []assay.Config
 	budget     time.Duration

@@ -101,7 +101,7 @@ func (c *Cache) read(key string) (b Build, ok bool) {
 const marker = "built.json"
 
 // Use returns the build of a recipe with that key. If none exists, build makes it in the folder that it
-// is given. Of several callers at once, one builds and the others wait. An error of build is returned as
+// is given. If several callers ask at once, one builds and the others wait. An error of build is returned as
 // it is, and nothing is kept; a waiting caller then builds.
 //
 // The folder exists and is empty when build is called, and its path is the path of the result. A build

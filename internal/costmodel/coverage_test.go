@@ -117,8 +117,8 @@ func compareWith(t testing.TB, l *ActiveLearner, space *assay.Space, run func(as
 
 // With noise and few runs, 95 % intervals hold at least 93 % of new runs on assignments that were
 // not run, and the error shown is within a quarter of the true one in the median, of 12 programs;
-// all 12 with ASSAY_SOAK, and of 4 of them that intervals hold otherwise. Of one program after 8 runs
-// the error shown may be far off: true ones are between 4 and 300 %. With the likeliest surface alone they held 73,
+// all 12 with ASSAY_SOAK, and of 4 of them that intervals hold otherwise. After 8 runs the error shown for one program
+// may be far off: true ones are between 4 and 300 %. With the likeliest surface alone they held 73,
 // 80 and 82 % after 8, 16 and 24 runs, and leave-one-out was 40, 23 and 10 % too low.
 func TestIntervalsHold(t *testing.T) {
 	at, n := []int{8, 16, 24}, uint64(3)

@@ -12,7 +12,7 @@ import (
 
 // Estimates of the true error after few runs, beside the one that is shown, on 60 programs of five families at
 // seeds that no rule was made on: how far each is away in the median, relative to the true one. None is much better,
-// and what is shown stays. Of new runs at random assignments, spent on nothing but a test, four do not get within a
+// so the shown one stays. Four new runs at random assignments, spent on nothing but a test, do not get within a
 // quarter either. The numbers are in lab/notes/nimo.md.
 func TestErrorEstimates(t *testing.T) {
 	if os.Getenv("ASSAY_SOAK") == "" {

@@ -99,8 +99,8 @@ func open(t testing.TB, r Record, dir string) *Base {
 	return kb
 }
 
-// What is kept is not read from the events again, until a study has grown or is
-// another one. What is damaged, of another version or gone is made again.
+// A kept base is not read from the events again until a study has grown or is
+// another one. A base that is damaged, of another version or gone is made again.
 func TestCache(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "kept")
 	index, trials := filepath.Join(dir, "index.json"), filepath.Join(dir, "study-one.trials")

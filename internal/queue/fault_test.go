@@ -115,7 +115,7 @@ func TestFrozen(t *testing.T) {
 }
 
 // A worker that stood still while the run ended tells a tainted outcome, and the run is
-// made again. What an earlier attempt tells never counts for a later one.
+// made again. The outcome of an earlier attempt never counts for a later one.
 func TestStaleOutcome(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		s := b.join(Study{Name: "s"})

@@ -21,8 +21,8 @@ type Live struct {
 	Stdout, Stderr []byte
 }
 
-// Live returns the run of a trial that is running or waiting, and false if no such run exists. Of several attempts it
-// returns the one that has run longer.
+// Live returns the run of a trial that is running or waiting, and false if no such run exists. It returns the
+// attempt that has run longest.
 func (f *Fleet) Live(study string, trial int64) (l Live, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -115,7 +115,7 @@ func (c *simDoor) Depth(ctx context.Context, app string) (int, error) {
 // Take is for workers, which call take.
 func (c *simDoor) Take(context.Context, []string, string) (Delivery, error) { return nil, errAway }
 
-// take waits for a ticket, for a while. Of those who wait for one that comes it gets to any.
+// take waits for a ticket, for a while. A ticket reaches any of the callers that wait.
 func (c *simCarrier) take(ctx context.Context, dice *dice, apps []string, class string) (Delivery, error) {
 	sleep(ctx, dice.between(time.Millisecond, 100*time.Millisecond))
 	c.w.mu.Lock()

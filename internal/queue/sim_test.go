@@ -19,8 +19,8 @@ import (
 
 // The simulator runs a whole control plane in simulated time: servers that restart and
 // replay the record, workers that crash, freeze and are cut off, a carrier that loses,
-// repeats and reorders, a disk that fails, and studies that ask, stop and take back. What
-// must hold is checked at each answer of the server (sim_server_test.go) and on the record
+// repeats and reorders, a disk that fails, and studies that ask, stop and take back. The
+// rules are checked at each answer of the server (sim_server_test.go) and on the record
 // at the end (sim_ledger_test.go).
 //
 // A seed takes the same course each time, down to the nanosecond: TestSimulatorRepeats, and [dice].

@@ -11,8 +11,8 @@ import (
 	"github.com/assay-run/assay/internal/queue"
 )
 
-// A fakeWorker does what a worker does, in this process and as simply as can be. What it
-// runs is up to runner.
+// A fakeWorker is a worker in this process, as simple as can be. Its runner makes the
+// runs.
 type fakeWorker struct {
 	queue.Worker
 	control queue.Control

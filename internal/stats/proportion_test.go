@@ -71,7 +71,7 @@ func TestProportionHasExactTails(t *testing.T) {
 	}
 }
 
-// One value: the band is wider than its step. Of many equal ones the bound is the value
+// One value: the band is wider than its step. The bound of many equal ones is the value
 // less the band; and for the worst kind of values, which are nearly always 0, it holds.
 func TestMeanAtLeast(t *testing.T) {
 	if got := stats.MeanAtLeast([]float64{5}, 0.95); got != 0 {

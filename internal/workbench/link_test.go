@@ -157,9 +157,9 @@ func TestRoundTripTime(t *testing.T) {
 	}
 }
 
-// A rate is never above what was asked for, and comes near to it. What keeps the
-// machine from us takes away from a run, or adds what was late to the next moment,
-// so that one of a few runs has to be right.
+// A rate is never above the requested one, and comes near to it. Other work on the
+// machine slows a run, or moves its late part to the next moment, so that one of a
+// few runs has to be right.
 func TestRate(t *testing.T) {
 	busy := !testbed.Quiet(t)
 	for _, tt := range []struct {

@@ -15,7 +15,7 @@ import (
 
 // Columns, which are kept in memory and go on with the events, say what the rows of the store say,
 // after every step of a record in which trials are asked, told in another order, told unasked and
-// withdrawn. What was handed out earlier does not change. Who takes in the updates alone, as a page does, has the same.
+// withdrawn. Rows that were handed out earlier do not change. A page, which reads the updates alone, has the same.
 func TestColumnsFollowTheRecord(t *testing.T) {
 	r := newRig(t)
 	rng := rand.New(rand.NewPCG(3, 4))

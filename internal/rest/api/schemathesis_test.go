@@ -30,7 +30,7 @@ func schemathesis() string {
 
 // beyond are the requests of which the document cannot say all that is wrong: what defines a
 // study, the values of the parameters of one, and a workflow. The others must be accepted if they are as the
-// document says. What is wrong is refused as too large, too, where it is.
+// document requires. A wrong request may be refused as too large, too.
 const beyond = `
 [checks.negative_data_rejection]
 expected-statuses = [400, 401, 403, 404, 405, 406, 409, 413, 415, 422, 428, 429, "5xx"]

@@ -8,8 +8,8 @@ import "github.com/assay-run/assay"
 // corner that is far from the optimum of a monotone objective. It ends with ErrDone once
 // every configuration was proposed.
 //
-// An image that is not admissible, was visited, or lies outside of a limit is left out. What
-// trials are worth is of no interest to it.
+// An image that is not admissible, was visited, or lies outside of a limit is left out. The values of
+// trials do not matter.
 type Antithetic struct {
 	place              // numbers the proposals, and knows what was visited and what is left
 	image assay.Config // of the last draw; nil before the first, or if there is none

@@ -10,8 +10,7 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// countLines returns the number of lines of a file. What stands behind the last newline is a line
-// too.
+// countLines returns the number of lines of a file. Text after the last newline is a line too.
 func countLines(_ context.Context, _ assay.MetricSource, r finished) (float64, error) {
 	f, err := os.Open(r.path)
 	if err != nil {

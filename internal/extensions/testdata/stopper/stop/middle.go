@@ -11,7 +11,7 @@ import (
 // Middle stops a run as soon as its value exceeds the median of the trials that finished: the
 // median stopping rule (Golovin et al. 2017, §3.2.1) for a metric that grows during a run. It
 // stops less than [Incumbent], so that a model learns more of the configurations that are not
-// the best. Of an even number of trials, the median is the greater one in the middle. No run is
+// the best. The median of an even number of trials is the greater one in the middle. No run is
 // stopped before three trials have finished.
 type Middle struct{}
 

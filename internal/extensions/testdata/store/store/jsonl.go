@@ -23,8 +23,8 @@ import (
 
 // JSONL keeps studies in a directory of text files, one a study, to be read by other programs.
 // The first line of a file is a [jsonlHead]; each line after it is a list of the events of one
-// Append, so that a line that was cut short takes the whole Append with it. Whoever appends
-// locks the file. Every call reads the whole file of the study: it is for small studies.
+// Append, so that a line that was cut short takes the whole Append with it. Append locks
+// the file. Every call reads the whole file of the study: it is for small studies.
 type JSONL struct {
 	projector
 	dir string
