@@ -63,8 +63,8 @@ func compressed(c assay.Config) float64 {
 	return (1 + 0.04*level + 0.005*level*level) * []float64{1.7, 1.2, 1}[int(c[1])]
 }
 
-// served is what is true of a server: of 504 configurations 3 are within 2 % of the best, 11 within
-// 5 %. What is best of one parameter depends on the others.
+// served is the true value of a server's configuration: 3 of 504 configurations are within 2 % of the best, 11 within
+// 5 %. The best value of one parameter depends on the others.
 func served(c assay.Config) float64 {
 	workers, buffer, batch, mode := c[0], c[1], c[2], int(c[3])
 	best := []float64{5, 8, 3}[mode]
