@@ -8,17 +8,17 @@
 # make soak   the long versions of the fault tests, and every fuzz target for 10 min: half a day
 # make figures  how large the code is: lines, packages, long and branching functions
 # make fuzz   every fuzz target, 60 s each; FUZZTIME=10m is the long form
-# make audit  licences of what the program is made of, gosec, known vulnerabilities, and the bill of materials (dist/sbom.json)
+# make audit  licences of the program's parts, gosec, known vulnerabilities, and the bill of materials (dist/sbom.json)
 # make mutants [PKG="doe stop"]  how many small changes of the code the tests see; days for all
-# make promises  the tests of what assay promises; writes docs/promises.md with what they counted
+# make promises  the tests of assay's promises; writes docs/promises.md with their counts
 # make breaks [ONLY="P1 P6"]  breaks a line of code of each promise, and sees that a test of it fails
-# make promises-soak [ONLY="P1 P6"]  their long forms, hours for all; what they counted is kept for the page
+# make promises-soak [ONLY="P1 P6"]  their long forms, hours for all; keeps their counts for the page
 # make dist   programs, packages, wheels and their checksums, in dist/
 # make dist-test  installs and uses them on a fresh Debian (root and debootstrap)
 # make reference  the pages of the reference and the drawn architecture, which are made from the code
 # make site   the documentation as a site, in dist/site; links are checked, and its search in a browser
 # make pictures  pictures of every page in every state, at three sizes and in two themes, in dist/pictures
-# make dev    what a newcomer needs: installs it, builds, and runs the fast tests
+# make dev    for a newcomer: installs the needed tools, builds, and runs the fast tests
 # make lint   vet, gofumpt and golangci-lint from tools.mod; types of the pages' modules; phrases per 1,000 words; the figures of make mutants reach their floors
 
 GO     ?= go

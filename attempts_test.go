@@ -7,7 +7,7 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// What all attempts took of their processors is counted once for each, those too that do not count.
+// The processor time of each attempt is counted once, also if the attempt does not count.
 func TestCPUHoursOfAttempts(t *testing.T) {
 	var a assay.Attempts
 	book := func(trial int64, attempt int, why string, hours float64) {

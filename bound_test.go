@@ -8,7 +8,7 @@ import (
 	"github.com/assay-run/assay/internal/expr"
 )
 
-// All limits that are broken are named, and of one that joins several only what is broken.
+// AllBroken names all broken limits, and only the broken parts of a limit that joins several.
 func TestAllBroken(t *testing.T) {
 	var goal assay.Goal
 	for _, text := range []string{"memory <= 80 && files < 5", "errors == 0", "files < 4 || errors < 9", "unknown < 1"} {

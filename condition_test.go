@@ -36,7 +36,7 @@ func drawTree(t *rapid.T) (*assay.Space, []assay.Config) {
 		params = append(params, p)
 	}
 	above := func(i int, c assay.Config) bool { return params[i].ToUnit(c[i]) >= 0.5 }
-	// A condition reads what comes earlier in a drawn order, so that none hangs on itself.
+	// A condition reads only parameters that are earlier in a drawn order, so that none depends on itself.
 	order := rapid.Permutation(slices.Collect(func(yield func(int) bool) {
 		for i := range n {
 			if !yield(i) {
@@ -99,7 +99,7 @@ func drawTree(t *rapid.T) (*assay.Space, []assay.Config) {
 }
 
 // A space with conditions has no twins: counting, At, Contains, drawing, the nearest, the neighbours
-// and texts agree with what trying every combination finds.
+// and texts agree with a search of every combination.
 func TestConditionsAreBruteForce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, members := drawTree(t)
@@ -183,7 +183,7 @@ func keys2(t *rapid.T, configs []assay.Config) []assay.Config {
 	return configs
 }
 
-// What has a condition is drawn where it is in force: the branch with 100 values as often as
+// A parameter with a condition is drawn if it is in force: the branch with 100 values is drawn as often as
 // the one with none.
 func TestConditionsAreDrawnAsATree(t *testing.T) {
 	s := mustSpace(t, []assay.Param{
@@ -233,7 +233,7 @@ func TestConditionFlaws(t *testing.T) {
 }
 
 // A chain of relations over 10^36 combinations is counted exactly, drawn without rejection, and searched
-// for the nearest, at once: the count is that of multiplying by the matrix of neighbours.
+// for the nearest, at once: the count equals a product with the matrix of neighbours.
 func TestChainOfRelations(t *testing.T) {
 	const n, values, most = 20, 64, 70
 	var params []assay.Param
@@ -301,7 +301,7 @@ func TestNarrowOrder(t *testing.T) {
 		}
 	}
 	s := mustSpace(t, params, rels...)
-	ways := make([]float64, 10) // by the value of p_i, with that of its partner
+	ways := make([]float64, 10) // by the value of p_i, with the value of its partner
 	for v := range ways {
 		ways[v] = float64(10 - v)
 	}

@@ -44,7 +44,7 @@ func TestRoll(t *testing.T) {
 	})
 }
 
-// Thousands of configurations take a fraction of what a map of them takes.
+// Thousands of configurations take a fraction of the memory of a map of them.
 func TestRollIsSmall(t *testing.T) {
 	const n = 100_000
 	held := func(add func(c assay.Config)) uint64 {

@@ -19,8 +19,8 @@ type hinted struct{ plain }
 
 func (hinted) Hint(func(assay.Config) float64) {}
 
-// wrap is a wrapper that leaves every ability to what it wraps. It has Narrow itself,
-// as far as what it wraps has, unless it ends the ability.
+// wrap is a wrapper that leaves every ability to the inner searcher. It has Narrow itself
+// if the inner searcher has it, unless it ends the ability.
 type wrap struct {
 	assay.Searcher
 	ends bool

@@ -51,7 +51,7 @@ type classified struct {
 func (e *classified) Error() string { return e.err.Error() }
 func (e *classified) Unwrap() error { return e.err }
 
-// Errorf returns an error of a class. The format is that of [fmt.Errorf], %w included. The error matches only itself,
+// Errorf returns an error of a class. The format is as in [fmt.Errorf], %w included. The error matches only itself,
 // so that it can be a sentinel.
 func Errorf(class Class, format string, args ...any) error {
 	return &classified{class: class, err: fmt.Errorf(format, args...)}
@@ -118,7 +118,7 @@ func HintOf(err error) string {
 }
 
 // walk calls visit with every error of a tree, outer ones first, until visit returns true. It reports whether visit
-// did. Joined errors are visited in order, each with its wrapped errors: the order is that of [errors.As].
+// did. Joined errors are visited in order, each with its wrapped errors, in the order of [errors.As].
 func walk(err error, visit func(error) bool) bool {
 	if err != nil && visit(err) {
 		return true

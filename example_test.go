@@ -127,7 +127,7 @@ func ExampleAs() {
 	// can leave out values: false
 }
 
-// A Goal turns what was measured into the value that a search minimizes.
+// A Goal turns a measurement into the value that a search minimizes.
 func ExampleGoal() {
 	goal := assay.Goal{Metric: "fps", Maximize: true, Limits: []assay.Limit{{
 		Text: "psnr >= 40",

@@ -181,7 +181,7 @@ func (s *Space) Neighbours(c Config) []Config {
 }
 
 // Project is the operator Π of direct search (Tabatabaee et al. 2005, §3.2.1): it clamps x to the bounds, then rounds
-// every coordinate between two values towards that of center, so that a simplex that contracts onto its centre arrives
+// every coordinate between two values towards center's, so that a simplex that contracts onto its centre arrives
 // there. center is admissible. If the result is not admissible, the point moves towards center in eighths of the way
 // until it is; in an explicit list the result is the listed configuration nearest to the rounded point that is no
 // farther from center than that point, or center itself. Coordinates without an order are rounded to the nearest index,

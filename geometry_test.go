@@ -205,7 +205,7 @@ func TestDistanceIsAMetric(t *testing.T) {
 	})
 }
 
-// Encode tells configurations apart, as Features says: an ordered parameter is its
+// Encode distinguishes configurations, as Features describes: an ordered parameter is its
 // coordinate of the unit cube, a categorical one has a 1 at its level and 0 elsewhere.
 func TestEncodeIsWhatFeaturesSay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

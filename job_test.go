@@ -172,7 +172,7 @@ func TestJobJSON(t *testing.T) {
 	}
 }
 
-// What JSON cannot say is refused: never is another job sent.
+// A job that JSON cannot represent is refused: never is another job sent.
 func TestJobWithoutJSON(t *testing.T) {
 	for says, job := range map[string]Job{
 		`study "\xff"`:      {ID: RunID{Study: "\xff"}},

@@ -12,7 +12,7 @@ import (
 const SetupDir = "\x00setup\x00"
 
 // A Setup is a command that is run once for all jobs with the same setup, in which [SetupDir] stands for a folder of
-// its own. The files it leaves there are kept for the runs. Its working directory is that of the job.
+// its own. The files it leaves there are kept for the runs. Its working directory is the job's.
 type Setup struct {
 	Argv []string
 	Env  []string // "NAME=value", added to the runner's own environment

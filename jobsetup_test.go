@@ -56,7 +56,7 @@ func left(v reflect.Value, name, old string, out *[]string) {
 	}
 }
 
-// Every text of a job takes part, those of a field that is added later too. Names do not: a study, a
+// Every text of a job takes part, also the texts of a field that is added later. Names do not: a study, a
 // secret, a metric, and a pointer into a document are no places.
 func TestReplaceReachesEveryText(t *testing.T) {
 	var j Job

@@ -117,7 +117,7 @@ func (s *Space) CheckObserved(trials ...Trial) error {
 	return nil
 }
 
-// Member returns c with the exact values of the space, so that its Key equals that of a proposal, and whether it is
+// Member returns c with the exact values of the space, so that its Key equals a proposal's, and whether it is
 // admissible. c is not changed; the result may share its memory.
 func (s *Space) Member(c Config) (Config, bool) {
 	if !s.Contains(c) || s.Listed() {

@@ -42,8 +42,8 @@ func TestLedger(t *testing.T) {
 	}
 }
 
-// Whatever is proposed and told, in any order, the ledger holds what is outstanding, in
-// the order of the proposals.
+// The ledger holds the outstanding proposals in their order, whatever is proposed and told, in
+// any order.
 func TestLedgerHoldsWhatIsOutstanding(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var l Ledger[int64]

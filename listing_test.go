@@ -72,8 +72,8 @@ func TestListTakesZeroForZero(t *testing.T) {
 	}
 }
 
-// What is nearest in a list is what a look at all distances says, of equals the first: one configuration from
-// anywhere, and those about a listed one.
+// The nearest in a list are the same as by all distances, the first among equals: one configuration from
+// anywhere, and the ones about a listed one.
 func TestListIsSearchedExactly(t *testing.T) {
 	for seed := range uint64(5) {
 		s, once := scattered(t, 30+40*int(seed), seed)
@@ -104,8 +104,8 @@ func TestListIsSearchedExactly(t *testing.T) {
 	}
 }
 
-// What differs in one parameter alone is found by looking it up and by a look at all, which are the same; and the
-// neighbours are the next of them, or else what is nearest.
+// A look-up and a pass over all find the same configurations that differ in one parameter alone. The
+// neighbours are the next of them, or else the nearest ones.
 func TestListNeighboursAreFoundBothWays(t *testing.T) {
 	for seed := range uint64(4) {
 		s, once := scattered(t, 60+400*int(seed), seed)

@@ -61,8 +61,8 @@ func set(v reflect.Value, rng *rand.Rand) {
 	}
 }
 
-// What is taken from a shelf is what was put there, whichever of its fields a trial has, those that are added one day
-// among them.
+// A shelf returns each trial as it was put there, whichever fields it has, also fields that are added one
+// day.
 func TestShelf(t *testing.T) {
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -120,7 +120,7 @@ func TestShelfTime(t *testing.T) {
 	}
 }
 
-// A trial on a shelf takes at most a sixth of what one takes beside it.
+// A trial on a shelf takes at most a sixth of the memory of one beside it.
 func TestShelfIsSmall(t *testing.T) {
 	const n = 20_000
 	trial := func(i int) assay.Trial {

@@ -180,7 +180,7 @@ func TestValueKeepsWhatWasWritten(t *testing.T) {
 	}
 }
 
-// What a user writes for a value, and what it must not be.
+// Parse reads the texts of a user for a value, and refuses wrong ones.
 func TestParamParse(t *testing.T) {
 	var (
 		whole = assay.Param{Name: "n", Kind: assay.Integer, Lo: 1, Hi: 65, Step: 4}

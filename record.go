@@ -51,7 +51,7 @@ type Event struct {
 type Start struct {
 	RunID
 	Worker string `json:"where,omitempty"` // the machine or the queue, for people
-	// MachineClass is that of Worker, "" if machine classes are not distinguished.
+	// MachineClass is the class of Worker, "" if machine classes are not distinguished.
 	MachineClass string `json:"class,omitempty"`
 }
 
@@ -244,7 +244,7 @@ type Leaser interface {
 // A Lease is the right to write to a study, for a while. It is safe for
 // concurrent use.
 type Lease interface {
-	// Fence returns a number greater than that of every earlier lease of the study. It identifies late messages of an
+	// Fence returns a number greater than for every earlier lease of the study. It identifies late messages of an
 	// earlier holder.
 	Fence() int64
 	// Lost is closed once the lease is lost: at the latest ttl after the last

@@ -330,7 +330,7 @@ func TestSpaceParse(t *testing.T) {
 	}
 }
 
-// What a space is made of is checked, and the error names what is wrong.
+// NewSpace checks its parts, and the error names the wrong one.
 func TestSpaceFlaws(t *testing.T) {
 	always := func(params ...int) assay.Relation {
 		return assay.Relation{Text: "true", Params: params, Holds: func(assay.Config) bool { return true }}

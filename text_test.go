@@ -51,7 +51,7 @@ func TestLastLines(t *testing.T) {
 	}
 }
 
-// Whatever a program prints, what is quoted is one line that can be printed.
+// The quote is one printable line, whatever a program prints.
 func TestLastLineOfAnything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := LastLine(rapid.SliceOf(rapid.Byte()).Draw(t, "output"))

@@ -12,7 +12,7 @@ import (
 // A Line is a trial as tables and charts show it.
 type Line struct {
 	ID           int64
-	Config       Config // shared with the event; equal to that of the proposal
+	Config       Config // shared with the event; equal to the proposal's
 	State        State
 	Nth          int32         // place in the order of results, from 1; 0 without a result
 	Value        float64       // as it is minimized; NaN without a value

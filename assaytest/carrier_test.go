@@ -120,7 +120,7 @@ func TestCarrierRulesFindFlaws(t *testing.T) {
 					c := &flawedCarrier{Memory: queue.NewMemory(time.Second), flaw: flaw}
 					opts := CarrierOptions{Lease: time.Second, Slow: 5 * time.Second}
 					err = rule.check(newCarrierBench(t.Context(), Carrier[queue.Ticket, queue.Delivery](c), opts))
-					time.Sleep(time.Minute) // for what still renews
+					time.Sleep(time.Minute) // for goroutines that still renew
 				})
 				if found := err != nil; found != (flaw != "") {
 					t.Errorf("the flaw %q: %v", flaw, err)

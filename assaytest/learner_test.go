@@ -91,7 +91,7 @@ func altered(f func(d assay.Data, x []float64, q assay.Prediction) assay.Predict
 	})
 }
 
-// replaced is threeNearest, which says replacement where it would say err.
+// replaced is threeNearest, which returns replacement in place of err.
 func replaced(err, replacement error) assay.Learner {
 	return fitFunc(func(d assay.Data) (assay.Predictor, error) {
 		p, e := threeNearest{}.Fit(d)

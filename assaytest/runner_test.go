@@ -140,7 +140,7 @@ type memory struct {
 
 type remembered struct {
 	mu    sync.Mutex
-	to    func(assay.Measurement) // whoever came last
+	to    func(assay.Measurement) // of the last caller
 	stop  context.CancelCauseFunc
 	ended chan struct{}
 	m     assay.Measurement
@@ -247,7 +247,7 @@ func endLeft(dir string) {
 }
 
 // Each flaw is found by the rule that is meant to find it. The simple runner
-// without a flaw breaks only the rules of what is left behind.
+// without a flaw breaks only the rules of processes left behind.
 func TestRunnerRulesFindFlaws(t *testing.T) {
 	testbed.Outside(t)
 	tests := map[string][]string{ // rule: flaws

@@ -24,7 +24,7 @@ type SearcherOptions struct {
 
 // TestSearcher checks every rule of the contract of [assay.Searcher], and of [assay.Observer] and [assay.Resumer] if
 // the searcher is one. newSearcher returns a new searcher on the given space; two on the same space must behave alike.
-// The spaces are those of the suite: one point, categories, reals, all kinds mixed, relations, a list, one too large to
+// The spaces of the suite are one point, categories, reals, all kinds mixed, relations, a list, one too large to
 // enumerate, and one of many parameters. Each case runs in parallel with others, so that newSearcher may be called at
 // any time.
 func TestSearcher(t *testing.T, newSearcher func(*assay.Space) assay.Searcher, opts SearcherOptions) {

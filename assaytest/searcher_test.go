@@ -213,7 +213,7 @@ func TestSearcherFindsFaults(t *testing.T) {
 	}
 }
 
-// seesNothing is an Observer that proposes what it was shown.
+// seesNothing is an Observer that proposes a configuration that it was shown.
 type seesNothing struct{ *plain }
 
 func (seesNothing) Observe(...assay.Trial) error { return nil }

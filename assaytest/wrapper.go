@@ -27,7 +27,7 @@ type NamedSearcher struct {
 }
 
 // TestWrappers checks that a wrapper ends only the abilities in its Ends and keeps all others of the wrapped searcher.
-// The abilities are those of [assay.As]: [assay.Observer], [assay.Hinter], [assay.Narrower], [assay.Resumer] and
+// The abilities are the ones of [assay.As]: [assay.Observer], [assay.Hinter], [assay.Narrower], [assay.Resumer] and
 // [assay.Enqueuer].
 //
 // It wraps a searcher with every ability, with each alone and with none, and each of the searchers, in every wrapper

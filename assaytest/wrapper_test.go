@@ -19,7 +19,7 @@ func (w through) Tell(ts ...assay.Trial) error        { return w.inner.Tell(ts..
 // closed is a wrapper without Unwrap.
 type closed struct{ assay.Searcher }
 
-// swallows is an Observer that tells what it wraps nothing.
+// swallows is an Observer that passes no trial to its inner searcher.
 type swallows struct{ through }
 
 func (swallows) Observe(...assay.Trial) error { return nil }
@@ -33,12 +33,12 @@ func (w narrows) Narrow(keep func(assay.Config) bool) {
 	}
 }
 
-// sharing is narrows as it should be: a Narrower if what it wraps is one.
+// sharing is narrows as it should be: a Narrower if its inner searcher is one.
 type sharing struct{ narrows }
 
 func (w sharing) Hides(ability any) bool { return assay.HidesWith[assay.Narrower](ability, w.inner) }
 
-// hides ends an ability and does not say so.
+// hides ends an ability and does not declare it.
 type hides struct{ through }
 
 func (hides) Hides(ability any) bool {

@@ -1,12 +1,12 @@
-"""What others find on recorded tables, for the same runs or the same time as a method of `assay bench`.
+"""Runs other optimizers on recorded tables, for the same runs or the same time as a method of `assay bench`.
 
     python3 bench/others.py bench/studies/spl-dune.yaml ... [--by tpe|smac|botorch] [--seeds 10] [--first-seed 1] [--json]
     assay bench answer STUDY.yaml ... --peer tpe='python3 bench/others.py --serve tpe' [--peer smac=...]
 
 tpe is Optuna's. A configuration that is not in the table costs it nothing, and one that is proposed again is run again.
 smac is SMAC3's facade for hyperparameters. For a configuration that is not in the table it runs the nearest that is; one that fails has the value of the worst row.
-botorch is a process with BoTorch's defaults on the logarithm of the value: after ten rows by chance, that with the greatest
-expected improvement of all rows that were not run, so it knows, as assay does, which rows there are.
+botorch is a process with BoTorch's defaults on the logarithm of the value: after ten rows by chance, it takes the row
+with the greatest expected improvement of all that were not run, so it knows, as assay does, which rows there are.
 
 As a peer of `assay bench answer`, where runs differ, each is given the nearest row that has not run for a configuration
 that is not in the table. gp is Optuna's process. smac repeats runs as its intensifier does by default, and recommends its
@@ -14,7 +14,7 @@ incumbent; its initial design is a quarter of the budget. botorch proposes by th
 recommends the row of the best expected value among those that ran. tpe and gp recommend the best run.
 
 Needs assay on the PATH, and optuna, smac or botorch of PyPI. A run that failed costs its time. One that the time does not suffice
-for does not count. The error is that of the best run, relative to the best of the table, as a mean over seeds; --json
+for does not count. The error is the best run's, relative to the best of the table, as a mean over seeds; --json
 prints it of each seed."""
 
 import argparse

@@ -68,7 +68,7 @@ func TestDistributionString(t *testing.T) {
 	}
 }
 
-// One exact outcome and one bound: finite, and not below what was seen.
+// One exact outcome and one bound: finite, and not below the outcomes.
 func TestAFTFewExamples(t *testing.T) {
 	p, err := AFT{}.Fit(assay.Data{X: [][]float64{{3}}, Y: []float64{7}})
 	if err != nil {
@@ -197,9 +197,8 @@ func ExampleAFT() {
 	// slower than 45 s: false
 }
 
-// Boosting starts at Base. One round at a rate of almost nothing stays there, twenty
-// at XGBoost's own start of 0.5 come from below, and the start that is asked for is
-// that of cross-validation too.
+// Boosting starts at Base. One round at a rate of almost nothing stays there, and twenty at
+// XGBoost's own start of 0.5 approach from below. Cross-validation has the requested start too.
 func TestAFTBase(t *testing.T) {
 	d := mixedData(50, 3)
 	fit := func(l assay.Learner) *AFTModel {

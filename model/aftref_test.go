@@ -173,7 +173,7 @@ func TestAFTReference(t *testing.T) {
 				t.Errorf("%+v: margin of holdout row %d: got %v, want %v", c, i, got, want)
 			}
 		}
-		// What is recorded uses a base score rounded to 1e-4.
+		// The recorded values use a base score rounded to 1e-4.
 		if base := newAFTLoss(Extreme, 1, logs(d.Y), nil).base; c.Base == "geomean" &&
 			math.Abs(math.Exp(base)-c.BaseScore) > 1e-3 {
 			t.Errorf("n = %d: base %v, want %v", c.N, math.Exp(base), c.BaseScore)
@@ -226,7 +226,7 @@ type xgbNode struct {
 	Children          []xgbNode
 }
 
-// sameTree compares node i of got and what is below it with want.
+// sameTree compares node i of got and the nodes below it with want.
 func sameTree(got Tree, i int32, want xgbNode, path string) error {
 	n := got[i]
 	if !(math.Abs(n.Cover/want.Cover-1) < 1e-5) {

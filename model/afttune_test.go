@@ -62,7 +62,7 @@ func TestTunedAFTOneExample(t *testing.T) {
 	}
 }
 
-// What cannot be fitted cannot be chosen for.
+// Data that cannot be fitted have no choice of parameters.
 func TestTunedAFTRefuses(t *testing.T) {
 	for _, y := range [][]float64{nil, {1, 0, 2}, {1, 2, -3}} {
 		d := assay.Data{Y: y}

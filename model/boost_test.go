@@ -253,7 +253,7 @@ func growsAsDumb(t rapid.TB, n, d, levels int, seed uint64, o Boost) {
 		rows[i] = i
 	}
 	want := dumbTree(x, rows, gh, o, o.MaxDepth)
-	// The numbering of nodes differs: compare what the trees do.
+	// The numbering of nodes differs: compare the predictions of the trees.
 	for i := range x {
 		a, b := got[got.Leaf(x[i])], want[want.Leaf(x[i])]
 		if a != b || float64(margin[i]) != b.Value {

@@ -32,8 +32,8 @@ func randomTree(rng *rand.Rand, d, depth int) Tree {
 	return t
 }
 
-// Blocks of rows, rows at the end of a batch, deep trees that are not laid out
-// in full and single leaves all predict what the trees say.
+// Blocks of rows, rows at the end of a batch, deep trees that are not laid out in full and single
+// leaves all predict the values of the trees.
 func TestBoostedBatch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))

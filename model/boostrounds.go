@@ -28,8 +28,8 @@ var (
 // AutoRounds chooses the number of rounds with the least out-of-fold loss. This is the early stopping of Cello (§3.4),
 // with its threshold chosen from the data rather than on one workload.
 //
-// With a single example nothing can be held out, and the rounds are those of Learner. Cost: Folds fits of up to
-// MaxRounds rounds to a part 1-1/Folds of the examples.
+// With a single example nothing can be held out, and the rounds are Learner's. Cost: Folds fits of up
+// to MaxRounds rounds to a part 1-1/Folds of the examples.
 type AutoRounds struct {
 	Learner   RoundLearner // fits with the chosen rounds
 	MaxRounds int          // 0 means 100

@@ -54,8 +54,7 @@ func TestAutoRoundsFollowsTheNoise(t *testing.T) {
 	}
 }
 
-// The losses that AutoRounds compares are those of learners that were fitted to
-// the other folds.
+// The losses that AutoRounds compares belong to learners that were fitted to the other folds.
 func TestHoldOutOracle(t *testing.T) {
 	d := mixedData(40, 6)
 	folds := foldsOf(40, 4, 0, 9)
@@ -112,7 +111,7 @@ func TestFolds(t *testing.T) {
 	}
 }
 
-// What cannot be fitted has no number of rounds; a single example has the learner's.
+// Data that cannot be fitted have no number of rounds; a single example has the learner's.
 func TestAutoRoundsRefuses(t *testing.T) {
 	negative := assay.Data{X: [][]float64{{1}, {2}}, Y: []float64{1, -2}}
 	if _, err := (AutoRounds{Learner: AFT{}}).Rounds(negative); err == nil {

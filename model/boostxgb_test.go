@@ -33,8 +33,7 @@ type xgbResult struct {
 	PredictS float64 `json:"predict_s"`
 }
 
-// runXGBoost runs a job with the Python of $ASSAY_PYTHON, and skips the test if
-// there is none or if it has no xgboost 1.7.
+// runXGBoost runs a job with the Python of $ASSAY_PYTHON, and skips the test if it is missing or has no xgboost 1.7.
 func runXGBoost(t testing.TB, job xgbJob) xgbResult {
 	t.Helper()
 	python := os.Getenv("ASSAY_PYTHON")

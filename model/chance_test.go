@@ -8,7 +8,7 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// A run that was cut tells of a metric that grows that it is at least so much, and of any other nothing.
+// A run that was cut gives a lower bound of a metric that grows, and no information on any other.
 func TestSidesOf(t *testing.T) {
 	size := assay.Bound{Sides: func(of func(string) (float64, bool)) (float64, float64, error) {
 		if x, ok := of("size"); ok {
@@ -59,8 +59,8 @@ func TestMarginScale(t *testing.T) {
 	}
 }
 
-// At the edge the chance is one half, two deviations below it 0.977. Where the model is certain, a twentieth of the
-// deviation of the margins is left.
+// At the edge the chance is one half, two deviations below it 0.977. A twentieth of the deviation of the margins is
+// left if the model is certain.
 func TestChance(t *testing.T) {
 	s := NewMarginScale([]Sides{{math.E, 1, Exact}, {1 / math.E, 1, Exact}})
 	c := s.Chance(nil)

@@ -12,10 +12,9 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// Every node of a grown tree is checked against a slow definition: its cover and
-// value are those of the draws that reach it, no split gains more than the one
-// it has, its threshold is a cut between the two sides, and a leaf cannot be
-// split.
+// Every node of a grown tree is checked against a slow definition: its cover and value are the
+// cover and value of the draws that reach it, no split gains more than the one it has, its
+// threshold is a cut between the two sides, and a leaf cannot be split.
 func TestForestTreeOracle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := table(rapid.IntRange(1, 60).Draw(t, "n"), rapid.IntRange(1, 7).Draw(t, "d"), rapid.Uint64().Draw(t, "seed"))
@@ -83,7 +82,7 @@ func (o treeOracle) split(rows []int, f int, threshold float64) (l, r []int) {
 	return l, r
 }
 
-// best returns the least squared error after a split, +Inf if there is none.
+// best returns the least squared error after a split, +Inf without a split.
 func (o treeOracle) best(rows []int) float64 {
 	least := math.Inf(1)
 	for f := range o.d.X[0] {
@@ -250,7 +249,7 @@ func TestForestTiesAreFair(t *testing.T) {
 		}
 		for j := range splits {
 			mean := (splits[j] + splits[(j+2)%6] + splits[(j+4)%6]) / 3
-			// Of some 200 (binary) or 2,000 splits each: five standard deviations.
+			// Five standard deviations of some 200 (binary) or 2,000 splits each.
 			if math.Abs(splits[j]-mean) > 5*math.Sqrt(mean) {
 				t.Errorf("%+v: splits %v; those of copies are not alike", f, splits)
 			}

@@ -52,9 +52,9 @@ func recorded(tb testing.TB, name string) (X [][]float64, y []float64) {
 	return X, y
 }
 
-// The quality on the holdout is that of scikit-learn's RandomForestRegressor
-// with its defaults: R² of the logarithm within two standard deviations (over
-// seeds) of its mean, and the disagreement of the trees within 5 %.
+// The quality on the holdout equals the quality of scikit-learn's RandomForestRegressor with its
+// defaults: R² of the logarithm within two standard deviations (over seeds) of its mean, and the
+// disagreement of the trees within 5 %.
 func TestForestReference(t *testing.T) {
 	var refs []struct {
 		N   int     `json:"n"`

@@ -54,7 +54,7 @@ func sine(n, d int, noise float64, seed uint64) assay.Data {
 	return data
 }
 
-// The analytic gradient is that of the value.
+// The analytic gradient is the gradient of the value.
 func TestMarginalGradient(t *testing.T) {
 	d := sine(12, 3, 1, 1)
 	m := newMarginal(newScaler(d.X), d)
@@ -76,7 +76,7 @@ func TestMarginalGradient(t *testing.T) {
 	}
 }
 
-// Tied features get one length, that of the likeliest process in which they have one.
+// Tied features get one length, as in the likeliest process in which they have one.
 func TestGPTies(t *testing.T) {
 	d := sine(20, 3, 1, 3)
 	fit := func(ties [][]int) (*gpPosterior, float64) {

@@ -8,7 +8,7 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// The posterior of one censored example is that of numerical integration.
+// The posterior of one censored example agrees with numerical integration.
 func TestOneSite(t *testing.T) {
 	for _, least := range []float64{-2, 0, 0.5, 3} {
 		m := newMarginal(scaler{[]float64{0}, []float64{1}}, assay.Data{X: [][]float64{{0}, {0.3}}, Y: []float64{-1, 1}})

@@ -8,7 +8,7 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// Each residual is what a process without that example, with the same kernel, says of it.
+// Each residual belongs to the prediction of its example by a process without it, with the same kernel.
 // Reference: Rasmussen and Williams 2006, eq. 5.12
 func TestProcessResidualsLeaveOneOut(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
@@ -101,7 +101,7 @@ func eliminate(a [][]float64) {
 	}
 }
 
-// The noise that a process reports is that of its outcomes, in their unit.
+// The noise that a process reports is the noise of its outcomes, in their unit.
 func TestProcessNoise(t *testing.T) {
 	for _, noise := range []float64{0.05, 0.5, 5} {
 		rng := rand.New(rand.NewPCG(5, 5))

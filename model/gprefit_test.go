@@ -79,8 +79,8 @@ func TestGPRefitErrors(t *testing.T) {
 }
 
 // The bowl that follows needs lengths that are far from the mode of their prior.
-// From the start that is likeliest, 20 evaluations come as far as 200; and those
-// of a process that was fitted to nearly the same data have nothing left to do.
+// From the likeliest start, 20 evaluations reach as far as 200. From the lengths of a process that
+// was fitted to nearly the same data, nothing is left to do.
 func TestGPConverges(t *testing.T) {
 	bowl := func(n int) assay.Data {
 		rng := rand.New(rand.NewPCG(1, 1))

@@ -52,7 +52,7 @@ func TestImputeMotorettes(t *testing.T) {
 	}
 }
 
-// recorder is a learner of the mean, with a std, that keeps what it was fitted to.
+// recorder is a learner of the mean, with a std, that keeps the data it was fitted to.
 type recorder struct {
 	std  float64
 	fits *[][]float64

@@ -50,8 +50,8 @@ func isGrid(p assay.Predictor) bool {
 	return ok
 }
 
-// On a full grid with uneven distances each interpolant reproduces what it
-// says: products of polynomials of degree 1, 2 and 3 in each feature.
+// On a full grid with uneven distances each interpolant reproduces products of polynomials of its
+// degree, 1, 2 or 3, in each feature.
 func TestInterpolateReproduces(t *testing.T) {
 	axes := [][]float64{{-2, -1.5, 0, 1, 4}, {0, 10, 11, 30}, {3, 3.5, 5, 6, 6.25}}
 	degree := map[Interpolant]int{Multilinear: 1, Cubic: 2, Spline: 3, NaturalSpline: 1}
@@ -102,8 +102,7 @@ func TestInterpolateNaturalSpline(t *testing.T) {
 	}
 }
 
-// Scattered points reproduce linear functions, and what is beyond their box is
-// that of the box.
+// Scattered points reproduce linear functions, and a point beyond their box has the value of the box.
 func TestInterpolateScattered(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	f := func(x []float64) float64 { return 3 + 2*x[0] - 5*x[1] + x[2]/100 }

@@ -25,8 +25,8 @@ func TestMLPAllCensored(t *testing.T) {
 	needsExact(t, MLP{})
 }
 
-// The derivatives of the Tobit loss are those of its value, and the value is
-// that of the normal distribution.
+// The derivatives of the Tobit loss are the derivatives of its value, and the value is the loss of
+// the normal distribution.
 func TestTobit(t *testing.T) {
 	for _, censored := range []bool{false, true} {
 		for _, y := range []float64{-3, 0, 0.5, 4} {

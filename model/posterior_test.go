@@ -53,7 +53,7 @@ func TestPosteriorOfNothingPositive(t *testing.T) {
 	}
 }
 
-// The closed form of leaving a group out is what a process without it says.
+// The closed form of leaving a group out agrees with a process without it.
 func TestPosteriorLeaveOut(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 0))
 	const n = 12

@@ -25,8 +25,8 @@ func conditional(t Tree, i int32, x []float64, known uint) float64 {
 	return l*conditional(t, n.Left, x, known) + r*conditional(t, n.Right, x, known)
 }
 
-// bruteShap is the definition of Shapley values: the mean, over the orders in
-// which features become known, of what feature j adds.
+// bruteShap is the definition of Shapley values: the mean contribution of feature j over the orders
+// in which features become known.
 func bruteShap(e Ensemble, x []float64) (phi []float64, base float64) {
 	d := len(x)
 	value := func(known uint) float64 {

@@ -14,7 +14,7 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// stopEnv makes the test binary a tool that runs "sleep $stopEnv" once and prints what came of it.
+// stopEnv makes the test binary a tool that runs "sleep $stopEnv" once and prints the outcome.
 const stopEnv = "ASSAY_TEST_STOPPED"
 
 func stopped(seconds string) {

@@ -5,8 +5,8 @@
 //
 //  1. The program starts without a shell, in a session of its own, with the
 //     null device as standard input, and with ASSAY_RUN in its environment.
-//  2. Where cgroup v2 is mounted and ours to use, each slot has a group that its
-//     runs start in. Elsewhere the tool, being a subreaper, adopts processes that a run
+//  2. Each slot has a group that its runs start in if cgroup v2 is mounted and
+//     ours to use. Otherwise the tool, being a subreaper, adopts processes that a run
 //     leaves behind, and finds it by descent, session and marker.
 //  3. The output is read all the time, its beginning and end are kept.
 //  4. The end of the main process, of the context or of the limit ends the run:

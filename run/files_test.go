@@ -68,7 +68,7 @@ func TestFilesAreThereForTheRun(t *testing.T) {
 	}
 }
 
-// A process that is killed leaves its files, and what was there beside them.
+// A process that is killed leaves its files, and the older files beside them.
 func TestFilesAfterAKill(t *testing.T) {
 	dir := t.TempDir()
 	lay(t, dir, map[string]string{"app.conf": "n = 3", "app.conf.assay-before": "mine"})
@@ -81,7 +81,7 @@ func TestFilesAfterAKill(t *testing.T) {
 	}
 }
 
-// Nothing is written outside of the directory, and what was written is taken back.
+// Nothing is written outside of the directory, and files that were written are taken back.
 func TestFilesThatCannotBeWritten(t *testing.T) {
 	outside := t.TempDir()
 	for name, says := range map[string]string{
@@ -117,7 +117,7 @@ func TestFilesThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// Of two jobs in one directory one runs at a time.
+// Two jobs in one directory run one at a time.
 func TestFilesOfTwoJobs(t *testing.T) {
 	dir := t.TempDir()
 	lay(t, dir, map[string]string{"f": "mine"})

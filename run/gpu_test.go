@@ -64,7 +64,7 @@ func TestGPUVisible(t *testing.T) {
 	}
 }
 
-// A meter that fails costs the metric and not the run, and says why.
+// A meter that fails costs the metric and not the run, and reports why.
 func TestGPUMissing(t *testing.T) {
 	for script, want := range map[string]string{
 		"echo no driver >&2; exit 9":                             "nvidia-smi: exit status 9: no driver",
@@ -109,7 +109,7 @@ func TestGPUEnergy(t *testing.T) {
 	}
 }
 
-// Of a run of hours every second reading goes, so that memory stays bounded.
+// Every second reading of a run of hours goes, so that memory stays bounded.
 func TestGPUKeeps(t *testing.T) {
 	g := &gpuMeter{}
 	for i := range 3 * gpuKept {

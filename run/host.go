@@ -353,8 +353,8 @@ func namespaceFact() Fact {
 	return f
 }
 
-// deviceFact opens a device for reading and writing, and closes it at once. The name is that
-// of the kernel module too, so that the hint can give it to modprobe(8).
+// deviceFact opens a device for reading and writing, and closes it at once. The kernel module has
+// the same name, so that the hint can give it to modprobe(8).
 func deviceFact(name, path, use string) Fact {
 	f := Fact{Name: name}
 	fd, err := unix.Open(path, unix.O_RDWR|unix.O_CLOEXEC, 0)

@@ -22,7 +22,7 @@ import (
 // one from its standard input and writes the measurement to its output.
 const pipeEnv = "ASSAY_TEST_PIPE"
 
-// ended is what crosses the pipe back.
+// ended is the message that crosses the pipe back.
 type ended struct {
 	Measurement assay.Measurement `json:"measurement"`
 	Error       string            `json:"error,omitempty"`
@@ -102,7 +102,7 @@ func everything(t *testing.T) assay.Job {
 	}
 }
 
-// A process that has only the JSON of a job measures what this one measures.
+// A process that has only the JSON of a job makes the same measurements as this one.
 func TestJobOverAPipe(t *testing.T) {
 	here := everything(t)
 	want, err := WithHooks(Metrics(newLocal(t, LocalOptions{}))).Run(t.Context(), here, nil)
@@ -147,7 +147,7 @@ func TestJobOverAPipe(t *testing.T) {
 	}
 }
 
-// What ends a job is told over the pipe, too.
+// The cause of a job's end crosses the pipe, too.
 func TestFailedJobOverAPipe(t *testing.T) {
 	job := assay.Job{Argv: []string{"sleep", "60"}, Limit: 20 * time.Millisecond}
 	if m, failed := overPipe(t, job); failed != assay.ErrLimit.Error() || m.Elapsed < job.Limit ||

@@ -65,8 +65,8 @@ func ownPeak() float64 {
 }
 
 // slack is how much more processor time a cgroup may have used than the processes that were waited for without
-// something being missing: our own starter runs in the group too. The group's time is counted in another way than that
-// of processes, so that addMissing allows 2 % more.
+// something being missing: our own starter runs in the group too. The group's time is counted in another way than the
+// time of processes, so that addMissing allows 2 % more.
 const slack = 5 * time.Millisecond
 
 // addMissing raises the processor times to the total of the run's cgroup, if processes without a wait have used a

@@ -47,7 +47,7 @@ func TestAgreesWithGNUTime(t *testing.T) {
 	})
 }
 
-// differFromGNUTime says in what a measurement differs from that of GNU time.
+// differFromGNUTime returns the metrics of a measurement that differ from the measurement of GNU time.
 func differFromGNUTime(t *testing.T, l *Local) (differ []string) {
 	t.Helper()
 	m := mustRun(t, l, "/usr/bin/time", "-f", "%U %S %M %I %O %w %c", "/bin/sh", "-c",
@@ -102,13 +102,13 @@ func TestMaxRSSIsOfTheProgramNotOfTheTool(t *testing.T) {
 	if got := mustRun(t, l, "true").Metrics["max_rss"]; got <= 0 || got > 8<<20 {
 		t.Errorf("max_rss of true is %v B, want at most 8 MiB", got)
 	}
-	// Started directly, it is not told from our own.
+	// Its value is not distinguished from our own if it is started directly.
 	direct := newLocal(t, LocalOptions{Direct: true})
 	if got, ok := mustRun(t, direct, "true").Metric("max_rss"); ok {
 		t.Errorf("max_rss of true is %v B when it is started directly", got)
 	}
 	var ru syscall.Rusage
-	cmd := exec.Command("true") // the control: what os/exec says
+	cmd := exec.Command("true") // the control: the value of os/exec
 	if err := cmd.Run(); err != nil {
 		t.Fatal(err)
 	}
@@ -118,8 +118,8 @@ func TestMaxRSSIsOfTheProgramNotOfTheTool(t *testing.T) {
 	_ = large[len(large)-1]
 }
 
-// What orphans use is counted: a process that lost its parent and ended before
-// the run did, and one that was ended with it.
+// The use of orphans is counted: a process that lost its parent and ended before the run did, and
+// one that was ended with it.
 func TestOrphansAreMeasured(t *testing.T) {
 	bothEnds(t, func(t *testing.T, newRunner func(LocalOptions) *Local) {
 		l := newRunner(LocalOptions{})
@@ -137,8 +137,7 @@ func TestOrphansAreMeasured(t *testing.T) {
 	})
 }
 
-// Children of a parent that ignores SIGCHLD are waited for by nobody; only the
-// cgroup has seen them.
+// No process waits for the children of a parent that ignores SIGCHLD; only the cgroup has seen them.
 func TestProcessesNobodyWaitsForAreInTheCgroup(t *testing.T) {
 	l := newLocal(t, LocalOptions{})
 	if l.Cgroup() == "" {

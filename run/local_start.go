@@ -54,7 +54,7 @@ func LookPath(argv0, dir string) (string, error) {
 	return path, checkProgram(argv0, path)
 }
 
-// asLine returns what to do about the name of a program that is a whole line for a shell, or "".
+// asLine returns a remedy if the name of a program is a whole line for a shell, else "".
 func asLine(argv0 string) string {
 	if !strings.ContainsAny(argv0, " \t") {
 		return ""

@@ -157,8 +157,8 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// What we hold open does not reach the program: it has what a program started by
-// os/exec has. It leads a group and a session.
+// Our open descriptors do not reach the program: it has the same as a program started by os/exec.
+// It leads a group and a session.
 func TestDescriptors(t *testing.T) {
 	const script = `ls /proc/$$/fd; readlink /proc/$$/fd/0`
 	cmd := exec.Command("/bin/sh", "-c", script)

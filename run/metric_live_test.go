@@ -51,8 +51,8 @@ func source(t *testing.T, name, text string, poll time.Duration) assay.MetricSou
 	return s
 }
 
-// A metric with a Poll is in the observations, no more often than it says, and a run that was ended has its
-// last value. One without is found at the end only.
+// A metric with a Poll is in the observations, no more often than its interval, and a run that was ended
+// has its last value. A metric without a Poll is found at the end only.
 func TestMetricsWhileARunGoesOn(t *testing.T) {
 	ended := errors.New("stopped")
 	for _, end := range []error{nil, ended} {

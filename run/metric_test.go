@@ -145,8 +145,8 @@ func TestMetricsOfARun(t *testing.T) {
 	}
 }
 
-// What inner says of a metric holds unless a source of that name says otherwise,
-// and inner is given no metrics and no attempt for what it runs beside.
+// The metrics of inner hold unless a source of that name has another value. The jobs that inner
+// runs beside get no metrics and no attempt.
 func TestMetricsKeepWhatInnerSays(t *testing.T) {
 	var seen []assay.Job
 	r := Metrics(runnerFunc(func(_ context.Context, job assay.Job, _ func(assay.Measurement)) (assay.Measurement,

@@ -16,7 +16,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// cutPlainly is what keeper does, done plainly.
+// cutPlainly is a plain version of keeper.
 func cutPlainly(b []byte, head, tail int) []byte {
 	if len(b) <= head+tail {
 		return b
@@ -39,7 +39,7 @@ func TestKeeperKeepsHeadAndTail(t *testing.T) {
 	})
 }
 
-// A stream far larger than memory allows costs no more than what is kept.
+// A stream far larger than memory allows costs no more than its kept part.
 func TestWildOutputIsBounded(t *testing.T) {
 	size := int64(512 << 20)
 	if os.Getenv("ASSAY_SOAK") == "1" {

@@ -12,7 +12,7 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// script is a Runner that records what it is asked to run, and fails "bad".
+// script is a Runner that records the commands it is asked to run, and fails "bad".
 type script struct {
 	ran  []string
 	jobs []assay.Job
@@ -114,8 +114,9 @@ func TestFailedHookIsAFailedRun(t *testing.T) {
 	}
 }
 
-// What is no fault of the hook is an error: what no configuration can pass, a context that is
-// done, what another attempt may pass. A limit is one too, with the failure beside it.
+// A cause other than a fault of the hook is an error: a flaw that no configuration can pass, a
+// context that is done, a failure that another attempt may pass. A limit is an error too, with the
+// failure beside it.
 func TestErrorOfAHook(t *testing.T) {
 	lost, over := errors.New("lost"), errors.New("over")
 	for _, tt := range []struct {

@@ -20,8 +20,8 @@ import (
 // script1 returns sh -c TEXT.
 func script1(text string) []string { return []string{"/bin/sh", "-c", text} }
 
-// lives is a service that writes its process id to the file pid, says ready, and leaves word in
-// the file log when it is told to end. Its child must be ended too.
+// lives is a service that writes its process id to the file pid, prints ready, and writes to the
+// file log when it receives SIGTERM. Its child must be ended too.
 const lives = `trap 'echo stopped >>log; exit 0' TERM; sleep 1000 & echo $! >child; echo $$ >pid; echo ready;
 	while :; do sleep 0.02; done`
 
@@ -35,7 +35,7 @@ func beside(t *testing.T, start, text string) assay.Job {
 	}
 }
 
-// pidIn returns the process whose number is in a file of a job's directory, 0 if there is none.
+// pidIn returns the process whose number is in a file of a job's directory, 0 without such a file.
 func pidIn(job assay.Job, name string) int {
 	text, _ := os.ReadFile(filepath.Join(job.Dir, name))
 	pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
@@ -85,7 +85,7 @@ func TestServiceSurroundsTheRun(t *testing.T) {
 	})
 }
 
-// What a service uses is not the run's.
+// The resources that a service uses do not count for the run.
 func TestServiceIsMeasuredApart(t *testing.T) {
 	bothEnds(t, func(t *testing.T, newRunner func(LocalOptions) *Local) {
 		h := hooksOn(t, newRunner(LocalOptions{}))
@@ -327,7 +327,7 @@ func TestServiceIsKept(t *testing.T) {
 	})
 }
 
-// What a preparation leaves running lives until the clean-up has ended.
+// A process that a preparation leaves running lives until the clean-up has ended.
 func TestPreparationLeavesSomethingRunning(t *testing.T) {
 	eachMode(t, func(t *testing.T, newRunner func(LocalOptions) *Local) {
 		h := hooksOn(t, newRunner(LocalOptions{}))
@@ -420,7 +420,7 @@ func TestSlots(t *testing.T) {
 	}
 }
 
-// A runner that cannot leave a service running says so, whatever the configuration.
+// A runner that cannot leave a service running reports that, whatever the configuration.
 func TestServiceNeedsARunnerThatCanKeep(t *testing.T) {
 	job := assay.Job{Argv: []string{"job"}, Service: &assay.Service{Start: []string{"server"}}}
 	if _, err := WithHooks(&script{}).Run(t.Context(), job, nil); !errors.Is(err, assay.ErrSetup) {
@@ -428,7 +428,7 @@ func TestServiceNeedsARunnerThatCanKeep(t *testing.T) {
 	}
 }
 
-// What nothing limits is told of after a while, once; what is known to take long is not.
+// A step without a limit is reported after a while, once. A step that is known to take long is not.
 func TestWaitingIsSaid(t *testing.T) {
 	job := assay.Job{ID: assay.RunID{Trial: 3}, Argv: []string{"redis-benchmark", "-p", "7401"}}
 	want := `trial 3: waiting for 1m0s for the prepare (process 7): "redis-benchmark -p 7401"; nothing limits it: ` +

@@ -17,8 +17,8 @@ import (
 	"github.com/assay-run/assay/internal/builds"
 )
 
-// A site is a Runner whose jobs take some time, and what it has run: "begin NAME" and "end NAME". A setup
-// is a job whose first argument is make. It writes where it built.
+// A site is a Runner whose jobs take some time, with the record of its jobs: "begin NAME" and "end NAME".
+// A setup is a job whose first argument is make. It writes where it built.
 type site struct {
 	takes time.Duration // of each run
 	mu    sync.Mutex
@@ -217,7 +217,7 @@ func TestSetupsAndRunsTakeTurns(t *testing.T) {
 	}
 }
 
-// A setup ends with what the study has left, and nothing is learned; what waits for one ends too.
+// A setup ends with the remaining time of the study, and nothing is learned. A run that waits for a setup ends too.
 func TestSetupWithoutTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &site{takes: time.Second}

@@ -17,8 +17,8 @@ import (
 )
 
 // toolEnv makes the test binary a tool that runs a hostile tree until it is
-// killed: "OWNER TOKEN MODE". The owner is the study of the job, unless mode is
-// "owner": then it is that of the runner.
+// killed: "OWNER TOKEN MODE". The owner is the study of the job, unless mode is "owner": then it is
+// the owner of the runner.
 const toolEnv = "ASSAY_TEST_TOOL"
 
 // tool is the main function of that tool.
@@ -79,7 +79,7 @@ func sweepHostile(t *testing.T, mode string) {
 	// Eight processes have no marker: they have cleared their environment.
 	all := func() int { return len(withArg(token)) }
 	deadline := time.Now().Add(10 * time.Second)
-	// On the way there, shells that are about to end count in place of what is not there yet.
+	// On the way there, shells that are about to end count in place of processes that have not started yet.
 	there := func() bool { return all() == hostileSize && sleeping(token) == hostileSize-9 }
 	for !there() && time.Now().Before(deadline) {
 		time.Sleep(10 * time.Millisecond)
@@ -93,7 +93,7 @@ func sweepHostile(t *testing.T, mode string) {
 	cmd.Process.Kill()
 	cmd.Wait()
 	for _, other := range []string{owner + "x", "somebody", ""} {
-		// Tests beside this one may leave groups of these owners; that of ours is counted below.
+		// Tests beside this one may leave groups of these owners; our group is counted below.
 		if s, err := Sweep(t.Context(), other); err != nil || s.Processes != 0 || all() != hostileSize {
 			t.Errorf("another owner: %+v, %v, %d processes", s, err, all())
 		}
@@ -120,8 +120,7 @@ func sweepHostile(t *testing.T, mode string) {
 			signalProcess(st, syscall.SIGKILL)
 		}
 	}
-	// The killed tool was our child, so that its orphans came to us and not
-	// to init.
+	// The killed tool was our child, so that we adopted its orphans, and not init.
 	for wait := firstWait; len(withArg(token)) > 0; backoff(&wait) {
 	}
 	for _, z := range zombieChildren() {
@@ -227,7 +226,7 @@ func TestDescendants(t *testing.T) {
 	}
 }
 
-// What a dead tool of another user has left is no reason not to run.
+// The remains of a dead tool of another user are no reason not to run.
 func TestSweepSparesAnotherUsersGroup(t *testing.T) {
 	const again = "ASSAY_TEST_SWEEP_AS_NOBODY"
 	if os.Getenv(again) != "" {

@@ -21,7 +21,7 @@ import (
 // hostile is a script that becomes a tree of hostileSize processes, which ignore
 // SIGTERM: sessions of their own, double forks, cleared environments. $1 is a
 // number that the command line of each of them has in it, for ever a sleeping
-// time; $2 says how the main process goes on.
+// time; $2 decides how the main process goes on.
 const hostile = `
 trap '' TERM INT HUP QUIT
 for i in 1 2 3 4 5 6 7 8; do
@@ -56,8 +56,7 @@ func withArg(token string) []int {
 	return pids
 }
 
-// zombieChildren returns the children of this process in other sessions that have
-// ended and that nobody has waited for.
+// zombieChildren returns the children of this process in other sessions that have ended and have not been waited for.
 func zombieChildren() (z []proc.Process) {
 	for _, s := range proc.All() {
 		if s.PPID == os.Getpid() && s.Dead() && s.Session != ownSession() {
@@ -236,8 +235,7 @@ func TestForeignChildrenAreLeftAlone(t *testing.T) {
 	})
 }
 
-// Orphans that end while the run goes on are waited for before its end, and what
-// they used is counted.
+// Orphans that end while the run goes on are waited for before its end, and their use is counted.
 func TestOrphansAreWaitedForWhileTheRunGoesOn(t *testing.T) {
 	bothEnds(t, func(t *testing.T, newRunner func(LocalOptions) *Local) {
 		l := newRunner(LocalOptions{})
@@ -260,7 +258,7 @@ func TestOrphansAreWaitedForWhileTheRunGoesOn(t *testing.T) {
 	})
 }
 
-// Of two trees that run at once, each end ends its own.
+// The end of one of two trees that run at once ends that tree alone.
 func TestTreesDoNotEndEachOther(t *testing.T) {
 	bothEnds(t, func(t *testing.T, newRunner func(LocalOptions) *Local) {
 		l := newRunner(LocalOptions{})

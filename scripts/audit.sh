@@ -1,7 +1,7 @@
 #!/bin/sh
-# audit.sh: licences of what the program is made of, patterns that are often weaknesses, known vulnerabilities, and
+# audit.sh: licences of the program's parts, patterns that are often weaknesses, known vulnerabilities, and
 # the bill of materials. The database of vulnerabilities is GOVULNDB's (https://vuln.go.dev, or file:///DIR). Without it
-# that part is not done, which is said, and fails if AUDIT_VULNERABILITIES=required.
+# the script skips that part with a message, and fails if AUDIT_VULNERABILITIES=required.
 set -u
 cd "$(dirname "$0")/.."
 : "${GO:=go}"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # bench.sh: the performance goals, each as a ratio against a peer or a limit,
-# measured in one run. A peer that is missing is said and left out. Timings of a
+# measured in one run. The script names a missing peer and skips it. Timings of a
 # busy machine mean little: the load is printed first and last.
 set -eu
 out=$(mktemp -d)
@@ -66,7 +66,7 @@ echo "a server that was killed, until it answers and until all 10,000 trials are
 go test -run '^$' -bench 'BenchmarkReady$' -benchtime 3x ./internal/server | grep ^Bench
 
 # The fleet: empty runs through queue and workers, the spools of workers in memory (machines of their own) and on one disk.
-# cpu_ms, the processor time of a run, says more than the clock where the machine is busy.
+# cpu_ms, the processor time of a run, is better than the clock if the machine is busy.
 echo "empty runs by 1, 8 and 64 workers in one process"
 go test -run '^$' -bench 'BenchmarkFleet' -benchtime 1000x ./internal/queue/jetstream | grep ^Bench
 echo "from the end of a run to the beginning of the next in its slot, 64 workers; goals p50 15 ms, p99 100 ms, and of-goal at most 1"

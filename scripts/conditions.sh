@@ -1,6 +1,6 @@
 #!/bin/sh
 # conditions.sh [NAME...]: runs the tests under conditions that they must not depend on, and prints a table. PACKAGES are
-# the packages (./...), ARGS what go test gets besides. The conditions are the functions below; load+nohup is both.
+# the packages (./...), ARGS further arguments of go test. The conditions are the functions below; load+nohup is both.
 set -u
 cd "$(dirname "$0")/.."
 root=$PWD

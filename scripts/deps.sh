@@ -1,7 +1,7 @@
 #!/bin/sh
 # deps.sh test|system|bench|dist: installs the missing programs that tests or benchmarks use, side by side, where it may,
-# and names those that are still missing. A test whose program is missing skips and names it. test is what make test
-# needs, system what make system needs besides.
+# and names those that are still missing. A test whose program is missing skips and names it. test is the set for
+# make test, system the further programs of make system.
 set -u
 for_what=${1:-test}
 cache="${XDG_CACHE_HOME:-$HOME/.cache}/assay"
@@ -94,7 +94,7 @@ if [ "$for_what" = test ] || [ "$for_what" = system ]; then
 	# Node.js and npm are packages themselves where they are missing.
 	command -v npm >/dev/null 2>&1 || packages
 	npm_module typescript typescript/bin/tsc typescript@7.0.2 & # checks the types of the pages' modules
-	npm_module axe axe-core/axe.min.js axe-core@4.14.1 &        # finds what a person without sight or mouse cannot use
+	npm_module axe axe-core/axe.min.js axe-core@4.14.1 &        # finds parts that a person without sight or mouse cannot use
 fi
 if [ "$for_what" = system ]; then
 	venv schemathesis 'schemathesis>=4.32,<5' &

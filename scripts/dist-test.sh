@@ -1,7 +1,7 @@
 #!/bin/sh
-# dist-test.sh [DIR]: installs what dist.sh has made, in DIR (dist), on a fresh Debian without Go and without a
+# dist-test.sh [DIR]: installs the files of dist.sh, in DIR (dist), on a fresh Debian without Go and without a
 # network, and uses it: the program alone, the .deb, the wheel, and the program in a container's empty tree. Needs root and
-# debootstrap for the fresh system; without them it says so and ends with 77. The fresh system is kept, as a tar,
+# debootstrap for the fresh system; it reports their lack and ends with 77. The fresh system is kept, as a tar,
 # in ~/.cache/assay.
 set -eu
 cd "$(dirname "$0")/.."

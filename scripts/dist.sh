@@ -1,5 +1,5 @@
 #!/bin/sh
-# dist.sh [DIR]: builds what is given to people, in DIR (dist):
+# dist.sh [DIR]: builds the files of a release, in DIR (dist):
 #
 #	linux_amd64/assay, linux_arm64/assay   programs without libraries or symbols
 #	assay_VERSION_linux_ARCH.tar.gz        each with its manual, completions and licence
@@ -8,7 +8,7 @@
 #	assay-VERSION-py3-none-any.whl         the package alone: for other systems, which ask a server
 #	sbom.json, SHA256SUMS
 #
-# VERSION is the first one with a number in CHANGELOG.md; what is built of a commit that is not
+# VERSION is the first one with a number in CHANGELOG.md; a build of a commit that is not
 # tagged vVERSION has the commit behind it. SOURCE_DATE_EPOCH is the commit's time: the same
 # sources and tools make the same programs.
 set -eu
@@ -27,7 +27,7 @@ DIST=$dist
 export VERSION SOURCE_DATE_EPOCH LICENSE DIST
 rm -rf "$dist"/*
 
-# What is inlined in these packages takes room and saves no time that a user would see.
+# Inlined code in these packages takes room and saves no time that a user would see.
 assay=github.com/assay-run/assay
 small=
 for p in github.com/nats-io/... github.com/jackc/... github.com/danielgtaylor/... github.com/hanwen/... github.com/spf13/... \

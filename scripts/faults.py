@@ -27,7 +27,7 @@ top = ""
 
 
 def run(*args, limit=300, env=None, files=None, **more):
-    """Runs assay, and returns how it ended with what it said, its seconds, and its memory in MB."""
+    """Runs assay, and returns its exit code, its output, its seconds, and its memory in MB."""
     def limits():
         if files:
             resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
@@ -72,7 +72,7 @@ def write(name, text):
 
 
 def alive(mark):
-    """How many processes have a mark in their command line. Those of this script have none."""
+    """How many processes have a mark in their command line. This script's have none."""
     n = 0
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -165,7 +165,7 @@ def f2():
 def filled(name, n=100):
     """A store of n trials whose log is not in the file yet."""
     db = path(name)
-    made = lambda: os.path.exists(path("n")) and os.path.getsize(path("n"))  # nobody may open the store: it would tidy the log
+    made = lambda: os.path.exists(path("n")) and os.path.getsize(path("n"))  # without opening the store, which would tidy the log
     p = start("tune", "-p", "n=1..1000", "--search", "random", "--check", "0", "--trials", str(n + 1), "--store", db, "--study", "s",
               "--stop", "none", "--", "sh", "-c", f'test "$(cat {path("n")} 2>/dev/null | wc -c)" -lt {n} && printf x >>{path("n")} || sleep 37.030',
               "sh", "{n}", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -209,7 +209,7 @@ def f3():
         code, said, _, _ = run("study", "fsck", "--store", db)
         if code == 0:
             n = len(trials("s", db))
-            seen += n >= 100  # a bit that nobody reads harms nothing
+            seen += n >= 100  # a bit that is never read harms nothing
             saved.append(n)
             continue
         seen += 1

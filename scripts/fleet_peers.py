@@ -1,8 +1,8 @@
 """Small tasks through assay, HyperQueue and Dask, in one run: see docs/results/fleet-peers.md.
 
 Every task of every system is the same process: a shell that appends the time at which it runs to a
-file. The file says how many tasks a second there were, and how long a slot was taken by one task and by
-what comes between two of them. Nothing is asked of the systems themselves. Rounds alternate, and the best
+file. The file shows how many tasks a second there were, and how long a slot was taken by one task and by
+the gap between two of them. Nothing is asked of the systems themselves. Rounds alternate, and the best
 of each system counts.
 """
 
@@ -79,7 +79,7 @@ def assay(store):
 
 
 SYSTEMS = [
-    # name, what survives the death of the server, where its files are, how it runs tasks
+    # name, survivors of the death of the server, folder of its files, how it runs tasks
     ("assay, --store memory", "nothing", MEMORY, assay("memory")),
     ("HyperQueue", "nothing", MEMORY, hyperqueue),
     ("Dask distributed", "nothing", MEMORY, dask),

@@ -1,19 +1,20 @@
 #!/bin/sh
 # mutants.sh [ROW...]: changes the code of packages in small ways, one at a time, and counts the changes that
-# their tests see. A ROW is one of scripts/mutants.floors: a package with what is below it, or some files of one.
-# It fails if a row is below its floor. Without ROW it takes all. What survives is printed as it is found, then
+# their tests see. A ROW is one of scripts/mutants.floors: a package with its subpackages, or some files of one.
+# It fails if a row is below its floor. Without ROW it takes all. It prints each survivor as it is found, then
 # the score as that file has it. See docs/adr/0013-mutants.md.
 #
-# mutants.sh --check: says whether the file is in order and its figures reach their floors; runs no mutant.
+# mutants.sh --check: reports whether the file is in order and its figures reach their floors; runs no mutant.
 #
-# SAMPLE, a share such as 0.1, takes only the mutants on lines that are drawn with SEED (1), and says between what
-# the score of all of them is with 95 % confidence. It then fails only if all of that interval is below the floor.
+# SAMPLE, a share such as 0.1, takes only the mutants on lines that are drawn with SEED (1), and prints the
+# interval of the score of all of them with 95 % confidence. It then fails only if the whole interval is below
+# the floor.
 # FILES, such as "levels.go cost.go", are the only files that are changed (from the folder of the package).
 # WORKERS is how many mutants are tested at once (1), NICE how nice they are to the rest of the machine (19).
 #
-# A run that was ended goes on where it was: what became of a mutant is kept in STATE (a folder in the user's
-# cache). One that was caught is known by the code of its package, one that survived by its tests too. FRESH=1
-# forgets what is kept of the packages, which a change of another package that they use asks for.
+# A run that was ended goes on where it was: STATE (a folder in the user's cache) keeps the fate of each
+# mutant. One that was caught is known by the code of its package, one that survived by its tests too. FRESH=1
+# forgets the kept fates of the packages; it is needed after a change of another package that they use.
 set -eu
 cd "$(dirname "$0")/.."
 floors=scripts/mutants.floors
@@ -62,9 +63,9 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' INT TERM
 
-# What gremlins takes for the go command. It asks twice for `go test`. First with a profile of coverage: Go has
-# none of the conditions of a case, and gremlins tries only what is covered, so all lines are said to be, or
-# those that are drawn. Then for each mutant, by the exit code alone, which for a failed test and for code that
+# Gremlins takes this for the go command. It asks twice for `go test`. First with a profile of coverage: Go has
+# none of the conditions of a case, and gremlins tries only covered lines, so the profile has all lines, or
+# the drawn ones. Then for each mutant, by the exit code alone, which for a failed test and for code that
 # does not compile is 1; by code 2 it knows better.
 real=$(command -v go)
 cat >"$tmp/go" <<SHIM
@@ -93,7 +94,7 @@ for file in "\$dir"/*.go; do
 	cmp -s "\$file" "\$beside" || sed -n 's/^func \(Test[A-Za-z0-9_]*\)(.*/\1/p' "\${beside%.go}_test.go" 2>/dev/null
 done | paste -sd '|' - >"\$own/beside"
 "$tmp/try" "\$dir" "\$base" "\$own" && code=0 || code=\$?
-# What rapid keeps of a failure would be tried on the next mutants.
+# Rapid would try its record of a failure on the next mutants.
 rm -rf "\$own" "\$dir/testdata/rapid"
 case \$code in
 0) verdict="survived \$(cat "\$base/tests")" ;;
@@ -105,8 +106,9 @@ echo "\$verdict" >"\$own.kept" && mv "\$own.kept" "\$kept"
 exit \$code
 SHIM
 
-# try DIR BASE OWN: the tests of the package in DIR, those beside the changed file first, then the quick ones. BASE/stages has the tests that are slow, and what
-# processor time and how long each stage may take; the time of a busy machine says nothing of a loop without end.
+# try DIR BASE OWN: the tests of the package in DIR, those beside the changed file first, then the quick ones.
+# BASE/stages has the slow tests, and the limits of processor time and time for each stage; the time on a busy
+# machine does not show a loop without end.
 cat >"$tmp/try" <<TRY
 #!/bin/sh
 cd "\$1" && mkdir "\$3/tmp" || exit 3
@@ -128,8 +130,8 @@ exit 0
 TRY
 chmod +x "$tmp/go" "$tmp/try"
 
-# baseline PKG DIR: sees the tests of the package pass, and how long they take. Those of a second and more are
-# run where the others have seen nothing.
+# baseline PKG DIR: sees the tests of the package pass, and how long they take. Tests of a second and more
+# run if the others have seen nothing.
 baseline() {
 	base=$tmp/base/$(echo "$1" | tr / _)
 	mkdir -p "$base" "$state/$(echo "$1" | tr / _)"
@@ -203,7 +205,7 @@ for name; do
 			--invert-logical --invert-loopctrl --invert-assignments $skip "./$pkg" 2>&1 || echo ENDED
 	} | tee "$tmp/log" | sed -un '/^ *LIVED /p; /ENDED/p'
 	! grep -q '^ENDED' "$tmp/log" || { cat "$tmp/log"; exit 1; }
-	# A survivor that the floors have among the changes that change nothing is none.
+	# A survivor does not count if the floors have it among the changes that change nothing.
 	same=0
 	grep -E '^ *LIVED ' "$tmp/log" >"$tmp/lived" || true
 	while read -r _ kind _ place; do
@@ -215,7 +217,7 @@ for name; do
 		! grep -qF -- "= $file $kind:$col $text | " $floors || same=$((same + 1))
 	done <"$tmp/lived"
 	count() { grep -cE "^ *$1 [A-Z]" "$tmp/log" || true; }
-	# Of a sample, the interval is Wilson's. A mutant on a line that was not drawn is what gremlins calls not covered.
+	# A sample's interval is Wilson's. Gremlins calls a mutant on a line that was not drawn not covered.
 	awk -v name="$name" -v floor="$floor" -v sample="${SAMPLE:-1}" -v seed="${SEED:-1}" -v killed="$(count KILLED)" -v lived="$(count LIVED)" \
 		-v same="$same" -v late="$(count 'TIMED OUT')" -v void="$(count 'NOT VIABLE')" -v rest="$(count 'NOT COVERED')" 'BEGIN {
 		all = killed + late + lived - same

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Writes a store of studies that are under way, and what they would have proposed had they gone on:
+# Writes a store of studies that are under way, and the proposals that they would have made next:
 #
 #   scripts/old-store.sh ASSAY STORE TRIALS
 #
@@ -12,8 +12,8 @@
 #     scripts/old-store.sh ./assay-${f%%:*} $PWD/v${f%%:*}.db 8 && gzip -9n v${f%%:*}.db
 #   done
 #
-# proposals.txt has the proposals of the first three after 14 trials, which are the same, and proposals4.txt those of the
-# fourth: the searcher, then the columns of
+# proposals.txt has the proposals of the first three after 14 trials, which are the same, and proposals4.txt the
+# fourth's: the searcher, then the columns of
 # `assay study export SEARCHER --format csv` up to the parameters. TestOldStores goes on with them.
 set -eu
 assay=$1 store=$2 trials=$3

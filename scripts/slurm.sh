@@ -81,7 +81,7 @@ down)
 	done
 	for pid in $(ip netns pids "$ns" 2>/dev/null); do kill -9 "$pid" 2>/dev/null || true; done
 	ip netns del "$ns" 2>/dev/null || true
-	sleep 1 # what was killed writes nothing more
+	sleep 1 # the killed processes write nothing more
 	;;
 *) echo "usage: slurm.sh up DIR [NODES] | start DIR NAME | kill DIR NAME | down DIR" >&2; exit 2 ;;
 esac

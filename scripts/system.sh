@@ -16,7 +16,7 @@ packages() {
 		sed 's|/testdata/.*||; s|/[^/]*_test.go$||' | sort -u | grep -v internal/testbed
 }
 
-# run PART: a part, with what it prints only if it fails.
+# run PART: a part; its output is shown only if it fails.
 run() {
 	log=$(mktemp) start=$(date +%s) code=0
 	case $1 in

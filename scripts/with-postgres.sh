@@ -1,6 +1,6 @@
 #!/bin/sh
 # with-postgres.sh COMMAND...: run a command with a private PostgreSQL, whose address is in
-# $ASSAY_POSTGRES. Its settings are those of a new one, so that it is as durable; it is in $TMPDIR,
+# $ASSAY_POSTGRES. It has the settings of a new one, so that it is as durable; it is in $TMPDIR,
 # on a disk, and gone when the command has ended.
 set -eu
 bin=$(dirname "$(ls -d /usr/lib/postgresql/*/bin/initdb 2>/dev/null | tail -1)" 2>/dev/null || true)

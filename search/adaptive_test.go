@@ -53,7 +53,7 @@ func TestPrecedence(t *testing.T) {
 	}
 }
 
-// The probability of the rule is that of a random order of equal values.
+// The probability of the rule is the probability of a random order of equal values.
 func TestPrecedenceProbability(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	const draws = 200_000
@@ -252,8 +252,8 @@ func warmSeries(t *testing.T) map[string][][]float64 {
 	return all
 }
 
-// A duel draws runs of two configurations that are 5 % apart, and says whether
-// the better one is found, by how many runs.
+// A duel draws runs of two configurations that are 5 % apart, and returns whether the better one is
+// found, by how many runs.
 func duel(rng *rand.Rand, x []float64, s func(inner assay.Searcher) assay.Searcher) (right bool, runs int) {
 	inner := &script{configs: []float64{0, 1}}
 	w := s(inner)

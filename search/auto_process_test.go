@@ -15,8 +15,8 @@ type foresees struct{}
 
 func (foresees) Predict(x []float64) assay.Prediction { return assay.Prediction{Mean: x[0]} }
 
-// The process sees the best half and the latest half of its examples, and a stopped run is
-// as good as the forest says, not as its bound (AUTO3).
+// The process sees the best half and the latest half of its examples, and a stopped run is as good
+// as the forest predicts, not as its bound (AUTO3).
 func TestProcessSeesTheBest(t *testing.T) {
 	const n = 130
 	d := assay.Data{Censored: make([]bool, n)}

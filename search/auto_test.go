@@ -362,14 +362,15 @@ func TestProcessSeesTheBestAndTheLatest(t *testing.T) {
 	if stopped != 5 {
 		t.Errorf("%d stopped runs among the examples, want the 5 that are among the best", stopped)
 	}
-	// Where there is room for all, all are seen.
+	// All are seen if there is room for all.
 	few := d.Rows([]int{5, 110, 7})
 	if got := processData(few, constant(0), nil); len(got.Y) != 3 {
 		t.Errorf("%d of 3 examples", len(got.Y))
 	}
 }
 
-// On a plateau a tiny improvement is nearly sure. Where that counts it wins against a large one that is unlikely.
+// On a plateau a tiny improvement is nearly sure. It wins against a large one that is unlikely if every improvement
+// counts.
 func TestWorth(t *testing.T) {
 	sure, unlikely := assay.Prediction{Mean: -0.001, Std: 0.001}, assay.Prediction{Mean: 3, Std: 0.7}
 	b := Bayes{spreadOf: 1}

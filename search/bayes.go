@@ -255,8 +255,8 @@ func (b *Bayes) Observe(trials ...assay.Trial) error {
 	return nil
 }
 
-// Hint implements [assay.Hinter]: every model sees the hint as a feature. Cost: where the whole space is scored, a call
-// of h for each configuration. Models that are fitted after it see the new hint at all trials.
+// Hint implements [assay.Hinter]: every model sees the hint as a feature. Cost: a call of h for each configuration if
+// the whole space is scored. Models that are fitted after it see the new hint at all trials.
 func (b *Bayes) Hint(h func(assay.Config) float64) {
 	b.hint = h
 	b.surrogate = nil

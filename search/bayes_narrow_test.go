@@ -104,8 +104,8 @@ func TestNarrowKeepsInside(t *testing.T) {
 	})
 }
 
-// A limit that holds little of a large space is filled to its last point, and
-// what is outside of it comes back with it.
+// A limit that holds little of a large space is filled to its last point, and the points outside of
+// it return when it is lifted.
 func TestNarrowLargeSpace(t *testing.T) {
 	t.Parallel()
 	space := cubes(t)["large"]

@@ -48,8 +48,8 @@ func TestBayesBeatsRandom(t *testing.T) {
 	}
 }
 
-// Parallel proposals differ in what they explore: four asked at once are four
-// configurations, and the believed values do not stay once results are told.
+// Parallel proposals explore different parts: four asked at once are four configurations, and the
+// believed values do not stay once results are told.
 func TestBayesParallel(t *testing.T) {
 	p := assaytest.Interaction()
 	b := NewBayes(p.Space, BayesOptions{Learner: model.Forest{Trees: 20}})
@@ -76,9 +76,8 @@ func TestBayesParallel(t *testing.T) {
 	}
 }
 
-// A region that fails is avoided: where half of the space fails, most proposals
-// after the initial ones are in the other half, though the values of finished
-// trials get better towards the border.
+// A region that fails is avoided: most proposals after the initial ones are in the other half if
+// half of the space fails, though the values of finished trials get better towards the border.
 func TestBayesAvoidsFailures(t *testing.T) {
 	for _, state := range []assay.State{assay.Failed, assay.Infeasible} {
 		s := cube(2)
@@ -280,7 +279,7 @@ func TestBayesMaximizes(t *testing.T) {
 	}
 }
 
-// What is visited at once, many or few, is no longer open, and nothing else.
+// Configurations that are visited at once, many or few, are no longer open, and no others.
 func TestPoolVisits(t *testing.T) {
 	for _, p := range assaytest.Problems() {
 		if !p.Space.Indexed() {
@@ -307,7 +306,7 @@ func TestPoolVisits(t *testing.T) {
 	}
 }
 
-// A pool row is what Space.Encode gives, in every kind of space.
+// A pool row equals the result of Space.Encode, in every kind of space.
 func TestPoolRows(t *testing.T) {
 	for _, p := range assaytest.Problems() {
 		if !p.Space.Indexed() {
@@ -332,8 +331,7 @@ func TestPoolRows(t *testing.T) {
 	}
 }
 
-// A trial that was withdrawn says nothing: no model sees it, as a failure or
-// otherwise.
+// A trial that was withdrawn is ignored: no model sees it, as a failure or otherwise.
 func TestBayesLearnsNothingFromWithdrawn(t *testing.T) {
 	b := NewBayes(cube(2), BayesOptions{Learner: model.Forest{Trees: 5}, Seed: 3})
 	for i := range 40 {

@@ -40,7 +40,7 @@ func boxSpace(t testing.TB) *assay.Space {
 	return s
 }
 
-// boxMetrics pull three ways: what is fast is large, and what is small is poor.
+// boxMetrics pull three ways: a fast configuration is large, and a small one is poor.
 func boxMetrics(s *assay.Space, c assay.Config) map[string]float64 {
 	u := s.Unit(c)
 	return map[string]float64{
@@ -64,7 +64,7 @@ func boxTrial(s *assay.Space, p assay.Proposal, bounds []assay.Bound) assay.Tria
 	return t
 }
 
-// learners are the searchers that learn limits; light says to look at few candidates.
+// learners are the searchers that learn limits; they look at few candidates if light is set.
 func learners(light bool) map[string]func(s *assay.Space, seed uint64) assay.Searcher {
 	return map[string]func(s *assay.Space, seed uint64) assay.Searcher{
 		"auto": func(s *assay.Space, seed uint64) assay.Searcher {
@@ -83,8 +83,8 @@ func learners(light bool) map[string]func(s *assay.Space, seed uint64) assay.Sea
 	}
 }
 
-// firstInside returns the number of the first trial within the bounds, most+1 if there is none among so many, and
-// the best value.
+// firstInside returns the number of the first trial within the bounds, most+1 if the first most trials have none,
+// and the best value.
 func firstInside(t *testing.T, s assay.Searcher, space *assay.Space, bounds []assay.Bound, most int) (int, float64) {
 	t.Helper()
 	first, best := most+1, math.Inf(1)
@@ -104,8 +104,8 @@ func firstInside(t *testing.T, s assay.Searcher, space *assay.Space, bounds []as
 	return first, best
 }
 
-// Where one configuration of two hundred keeps both limits, a searcher that learns them is inside within 60 runs from
-// every seed, and one that takes what breaks them for the worst is not.
+// A searcher that learns both limits is inside within 60 runs from every seed if one configuration of two hundred
+// keeps them. A searcher that takes every violation for the worst is not.
 func TestLimitsAreLearned(t *testing.T) {
 	space := boxSpace(t)
 	inside, all := 0, 0
@@ -186,8 +186,8 @@ func TestLimitLearnersConform(t *testing.T) {
 	}
 }
 
-// What it learned is in the memos: a searcher that recalls them goes on as the one that computed, with parallel
-// proposals outstanding.
+// The memos have the learned limits: a searcher that recalls them goes on as the one that computed, with
+// parallel proposals outstanding.
 func TestLimitsResume(t *testing.T) {
 	space := boxSpace(t)
 	for name, build := range learners(true) {

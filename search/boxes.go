@@ -63,9 +63,9 @@ type volume struct {
 	ref    []float64   // the unit of an objective is its value there, so that none overflows
 }
 
-// newVolume returns the improvement over points within ref, all of them on some scales. The volume is that
-// of the objectives themselves where a scale is logarithmic: with logarithms more was lacking of the fronts of
-// recorded tables (lab/notes/front.md).
+// newVolume returns the improvement over points within ref, all of them on some scales. The volume is the
+// volume of the objectives themselves also if a scale is logarithmic: with logarithms more was lacking of the
+// fronts of recorded tables (lab/notes/front.md).
 func newVolume(points [][]float64, ref []float64, scales []scaleKind) *volume {
 	v := &volume{
 		boxes: boxes(points, ref), levels: make([][]float64, len(ref)), loss: make([][]float64, len(ref)), scales: scales,

@@ -14,7 +14,7 @@ type repeating struct {
 	random *Random
 	ledger
 	round []assay.Config
-	told  []assay.Trial // all it ever heard
+	told  []assay.Trial // all trials that it ever got
 }
 
 func newRepeating(s *assay.Space) *repeating { return &repeating{random: NewRandom(s, 3)} }
@@ -211,7 +211,7 @@ type failing struct{}
 func (failing) Ask(int) ([]assay.Proposal, error) { return nil, errors.New("broken") }
 func (failing) Tell(...assay.Trial) error         { return nil }
 
-// An inner searcher is asked for what is lacking, not for more, when some of what it proposed is known.
+// An inner searcher is asked for the missing proposals, not for more, if some of its proposals are known.
 func TestCacheAsksForTheRest(t *testing.T) {
 	inner := &listed{of: []float64{1, 1, 2, 1, 3, 4, 5}}
 	c := Cache(inner)
@@ -229,7 +229,7 @@ func TestCacheAsksForTheRest(t *testing.T) {
 	}
 }
 
-// A listed searcher proposes what is on its list, as many as it is asked for.
+// A listed searcher proposes the configurations of its list, as many as it is asked for.
 type listed struct {
 	of    []float64
 	asked []int

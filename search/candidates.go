@@ -171,10 +171,9 @@ func (s *sweep) offer(c candidate) {
 	}
 }
 
-// better orders by expected improvement, and by predicted mean where there is
-// none.
+// better orders by expected improvement, and by predicted mean if there is no improvement.
 //
-// It is a strict order: of equals neither is better.
+// It is a strict order: neither of two equals is better.
 func better(a, b candidate) bool {
 	if a.score != b.score {
 		return a.score > b.score

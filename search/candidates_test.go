@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The order of candidates is strict: of equals neither is better, the improvement goes before the mean, and what is
-// better than another is worse than none that the other is better than.
+// The order of candidates is strict and transitive: neither of two equals is better, and the improvement goes
+// before the mean.
 func TestBetter(t *testing.T) {
 	number := rapid.SampledFrom([]float64{math.Inf(-1), -2, 0, 1})
 	draw := rapid.Custom(func(t *rapid.T) candidate {
@@ -118,7 +118,7 @@ func TestBayesReady(t *testing.T) {
 	}
 }
 
-// nearest predicts how far the first feature is from its value, and counts what it is asked.
+// nearest predicts how far the first feature is from its value, and counts its requests.
 type nearest struct {
 	to    float64
 	calls int
@@ -174,8 +174,8 @@ func TestClimb(t *testing.T) {
 	}
 }
 
-// Climbers step together: one that has reached its top does not keep the others from theirs, and what was visited is
-// passed through.
+// Climbers step together: one that has reached its top does not keep the others from theirs, and they pass through
+// visited configurations.
 func TestClimbTogether(t *testing.T) {
 	space := intSpace(t, 1, 100)
 	b := NewBayes(space, BayesOptions{Learner: model.Forest{Trees: 1}})

@@ -86,7 +86,7 @@ func randomPoints(rng *rand.Rand, n, d int) [][]float64 {
 	return ps
 }
 
-// The improvement by a point that is certain is what the hypervolume grows by.
+// The improvement by a point that is certain is the growth of the hypervolume.
 func TestVolumeOfACertainPoint(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 500 {
@@ -140,7 +140,7 @@ func scalesOf(k scaleKind, d int) (all []scaleKind) {
 	return all
 }
 
-// The shortfall of an objective on a logarithmic scale is that of the objective itself.
+// The shortfall of an objective on a logarithmic scale is the shortfall of the objective itself.
 func TestShortfall(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for _, kind := range []scaleKind{logScale, mirrorScale, arsinhScale} {
@@ -183,7 +183,7 @@ func twoDishes(c assay.Config) []float64 {
 	return []float64{1 + a, 1 + b}
 }
 
-// found returns the hypervolume of what a searcher finds in n trials.
+// found returns the hypervolume of the points that a searcher finds in n trials.
 func found(t *testing.T, s assay.Searcher, n int) float64 {
 	t.Helper()
 	var ps [][]float64
@@ -214,7 +214,7 @@ func TestFrontIsFound(t *testing.T) {
 	}
 }
 
-// A run that was stopped early stays out of what is taken for the front, and its surroundings are not sought.
+// A run that was stopped early stays out of the front, and its surroundings are not sought.
 func TestFrontOfStoppedRuns(t *testing.T) {
 	f := NewFront(gridSpace(t), FrontOptions{Seed: 1})
 	for range 30 {
@@ -264,7 +264,7 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// told keeps what it is told.
+// told keeps the trials that it is told.
 type told struct {
 	ask    []assay.Proposal
 	trials []assay.Trial

@@ -40,7 +40,7 @@ func TestGiven(t *testing.T) {
 	}
 }
 
-// A search that has ended goes on with what is given.
+// A search that has ended goes on with the given configurations.
 func TestGivenAfterTheEnd(t *testing.T) {
 	for name, wrap := range map[string]func(assay.Searcher) assay.Searcher{
 		"alone":       func(s assay.Searcher) assay.Searcher { return s },
@@ -62,7 +62,7 @@ func TestGivenAfterTheEnd(t *testing.T) {
 				t.Fatal(err)
 			}
 			failed := doneTrial(ps[0], 1)
-			failed.State = assay.Failed // so that another attempt may bring what this one did not
+			failed.State = assay.Failed // so that another attempt may have a value
 			mustTell(t, s, failed)
 		}
 		giver.Enqueue([]assay.Config{{1}})
@@ -80,7 +80,7 @@ func (s *stuck) Ask(int) ([]assay.Proposal, error) {
 }
 func (s *stuck) Tell(ts ...assay.Trial) error { return s.settle(ts) }
 
-// A Cache that has given up looks at what is given; what it knows is not run again.
+// A Cache that has given up looks at the given configurations; it runs no known one again.
 func TestGivenToACacheThatGaveUp(t *testing.T) {
 	s := Cache(Given(&stuck{}))
 	mustTell(t, s, doneTrial(mustAsk(t, s, 1)[0], 1))

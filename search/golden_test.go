@@ -10,8 +10,8 @@ import (
 	"github.com/assay-run/assay/model"
 )
 
-// A study without limits proposes what it proposed before limits were learned, and so does a searcher that
-// was told of none, whatever states its trials have.
+// A study without limits proposes the same as before limits were learned, and so does a searcher without
+// limits, whatever states its trials have.
 func TestProposalsWithoutLimitsAreThoseOfBefore(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("SKIP: the proposals on record are those of amd64, others round elsewhere")

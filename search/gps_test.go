@@ -156,7 +156,7 @@ func TestGPSStays(t *testing.T) {
 				i, centre, s.center.at, s.mesh)
 		}
 	}
-	// After a restart the centre may be worse than the best: what only beats the centre does not take its place.
+	// After a restart the centre may be worse than the best: a point that only beats the centre does not take its place.
 	s = start()
 	last := mustAsk(t, s, 20)[19]
 	s.center = vertex{assay.Config{25, 25}, 100}

@@ -50,8 +50,8 @@ type GRASP struct {
 	ranks  []float64        // of the trials; nil if they changed
 }
 
-// A climb is one local search: where it is, and the neighbours that it has not asked, the most
-// promising first. It ends when its queue is empty and none of its trials is outstanding.
+// A climb is one local search: its place, and the neighbours that it has not asked, the most
+// promising first. It ends when its queue is empty and no trial of it is outstanding.
 type climb struct {
 	at    vertex         // NaN if its value is not known yet
 	queue []assay.Config // neighbours that were not asked
@@ -229,7 +229,7 @@ func (s *GRASP) poll(c *climb) {
 		}
 		type scored struct {
 			c assay.Config // a neighbour
-			g float64      // its greedy value less that of the present point
+			g float64      // its greedy value less the present point's
 		}
 		var free []scored
 		for _, n := range ns {

@@ -70,8 +70,7 @@ func TestGRASPIsRandomized(t *testing.T) {
 	}
 }
 
-// The greedy values adapt: what is best for c depends on a, and a construction
-// that has set a knows it.
+// The greedy values adapt: the best c depends on a, and a construction that has set a knows it.
 func TestGRASPAdapts(t *testing.T) {
 	f := func(c assay.Config) float64 {
 		want := 1.0
@@ -121,7 +120,7 @@ func TestGRASPEndsInLocalMinima(t *testing.T) {
 	}
 }
 
-// Where a batch is larger than a neighbourhood, local searches run side by side.
+// Local searches run side by side if a batch is larger than a neighbourhood.
 func TestGRASPBatches(t *testing.T) {
 	s := NewGRASP(intSpace(t, 2, 50), GRASPOptions{})
 	for k := range 6 {
@@ -138,7 +137,7 @@ func TestGRASPBatches(t *testing.T) {
 func separableInts(c assay.Config) float64 { return (c[0]-9)*(c[0]-9) + (c[1]-33)*(c[1]-33) }
 
 // Asked for several at once and told in any order, a local search goes on for as long as a trial of it is
-// outstanding, and has ended when there is none and nothing is left to ask around it.
+// outstanding, and has ended when no trial is outstanding and nothing is left to ask around it.
 func TestGRASPKeepsWhatIsOutstanding(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		space := intSpace(t, 2, 12)

@@ -57,8 +57,7 @@ func NewGrid(space *assay.Space, opts GridOptions) *Grid {
 // Ask implements [assay.Searcher].
 func (g *Grid) Ask(n int) ([]assay.Proposal, error) { return g.ask(n, g.propound) }
 
-// propound returns the next configuration that can be proposed; false if there is
-// none.
+// propound returns the next configuration that can be proposed; false if none is left.
 func (g *Grid) propound() (assay.Config, bool) {
 	for {
 		c, ok := g.step()
@@ -164,8 +163,7 @@ type gridWalk struct {
 }
 
 // newGridWalk returns the walk before its first combination. Each relation is checked at the depth of its last
-// parameter, the first at which all of its parameters are set; where parameters have conditions,
-// when all are set.
+// parameter, the first at which all of its parameters are set, or when all are set if parameters have conditions.
 func newGridWalk(space *assay.Space, levels int) *gridWalk {
 	d := space.Dim()
 	w := &gridWalk{

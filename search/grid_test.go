@@ -40,8 +40,7 @@ func TestGridOrder(t *testing.T) {
 	}
 }
 
-// The walk over a space that is not indexed visits what filtering the full
-// product leaves, in that order.
+// The walk over a space that is not indexed visits the members of the filtered full product, in that order.
 func TestGridRelations(t *testing.T) {
 	params := []assay.Param{
 		{Name: "x", Kind: assay.Real, Lo: 0, Hi: 1},

@@ -9,8 +9,8 @@ import (
 )
 
 // A ground is the common part of the searchers that move by the values of trials and never propose a configuration
-// twice: [PSO], [Anneal], [GRASP] and [GPS]. Each has its own moves; the ground decides when to end, and what may be
-// proposed.
+// twice: [PSO], [Anneal], [GRASP] and [GPS]. Each has its own moves; the ground decides when to end, and which
+// configurations may be proposed.
 //
 // It remembers the value of every trial, by the rule of direct searches: +Inf for one that failed, broke a limit of
 // the goal or was stopped early.

@@ -119,8 +119,7 @@ func TestMoversExhaust(t *testing.T) {
 	})
 }
 
-// What was learned outside of the limit attracts no more, and does again once
-// the limit is lifted.
+// Points learned outside of the limit attract no more, and do again once the limit is lifted.
 func TestMoversForgetNothing(t *testing.T) {
 	space := intSpace(t, 2, 40)
 	f := bowl(35, 5)

@@ -69,8 +69,7 @@ func TestPresume(t *testing.T) {
 	}
 }
 
-// What is observed counts: its best is the best, and its stops are told alike. A Tell
-// that fails changes nothing.
+// Observed trials count: their best is the best, and their stops are told alike. A Tell that fails changes nothing.
 func TestPresumeObserves(t *testing.T) {
 	in := &deaf{}
 	s := ImputeStopped(in)

@@ -72,7 +72,7 @@ func keptSpace() *assay.Space {
 }
 
 // BenchmarkAutoLarge measures one ask and tell at 100 trials where there are too many configurations to score each of
-// them: listed, related, and more than can be listed. Goal: 30 ms. The memory is what the space and the
+// them: listed, related, and more than can be listed. Goal: 30 ms. The memory is the amount that the space and the
 // search hold.
 func BenchmarkAutoLarge(b *testing.B) {
 	for _, large := range []struct {

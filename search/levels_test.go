@@ -58,7 +58,7 @@ func TestLevelsUpTo(t *testing.T) {
 	}
 }
 
-// With levels a search is a searcher as any other, whatever is within.
+// A search with levels is a searcher as any other, whatever its inner searcher.
 func TestLevelsConformance(t *testing.T) {
 	single := func(p assay.Param) bool { return p.When == nil && p.Kind != assay.Permutation }
 	for name, inner := range map[string]func(*assay.Space) assay.Searcher{
@@ -68,7 +68,7 @@ func TestLevelsConformance(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			assaytest.TestSearcher(t, func(s *assay.Space) assay.Searcher {
-				// The levels of a parameter are those of two configurations.
+				// The levels of a parameter are the levels of two configurations.
 				at := slices.IndexFunc(s.Params, single)
 				o := FidelityOptions{Space: s, Level: assay.Level{Param: at}}
 				r := NewRandom(s, 3)
@@ -91,7 +91,7 @@ func TestLevelsConformance(t *testing.T) {
 	}
 }
 
-// A family of programs: the time is the size times what the settings are worth, of which a part shows at large
+// A family of programs: the time is the size times the worth of the settings, of which a part shows at large
 // sizes alone, and a start that costs the same at every size.
 type family struct {
 	main, large [6][8]float64
@@ -109,7 +109,7 @@ func newFamily(seed uint64, share float64) *family {
 	return f
 }
 
-// time returns what a run takes; at size 100 some 100 s.
+// time returns the time of a run; at size 100 some 100 s.
 func (f *family) time(c assay.Config) float64 {
 	size := c[6]
 	at := f.share * (1 - math.Log(size)/math.Log(100)) // how unlike the full size it is
@@ -146,8 +146,8 @@ func spend(t testing.TB, s assay.Searcher, f *family, budget float64) float64 {
 	return best
 }
 
-// At equal cost the search with levels finds a better configuration than the same search without, where small sizes
-// tell something. The long form is of auto too.
+// At equal cost the search with levels finds a better configuration than the same search without, if small sizes
+// are informative. The long form is of auto too.
 func TestLevelsAtEqualCost(t *testing.T) {
 	_, o := sized(t)
 	full := atFull(t, o)
@@ -249,7 +249,7 @@ func TestLevelsDear(t *testing.T) {
 	}
 }
 
-// What a lower level shows is raised to the full one by what ran at both.
+// A value at a lower level is raised to the full one by the configurations that ran at both.
 func TestLadder(t *testing.T) {
 	_, o := sized(t)
 	o.Levels = []float64{1, 10, 100}
@@ -276,7 +276,7 @@ func TestLadder(t *testing.T) {
 	near("an amount where values are not above 0", l.raise(l.depth(0), 3), 3+(48.0+4)/2)
 }
 
-// A session that resumes proposes what the one before would have.
+// A session that resumes proposes the same as the one before would have.
 func TestLevelsResume(t *testing.T) {
 	_, o := sized(t)
 	inner := func() assay.Searcher { return NewAuto(atFull(t, o), AutoOptions{Seed: 5}) }

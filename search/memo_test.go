@@ -138,8 +138,7 @@ func TestResumeNarrowed(t *testing.T) {
 	}
 }
 
-// What was measured by a searcher that wrote no memos is computed again, and the
-// first new memo stands for it too.
+// The proposals of a searcher that wrote no memos are computed again, and the first new memo stands for them too.
 func TestResumeOldRecord(t *testing.T) {
 	build := func() *Auto { return lightAuto(gridSpace(t), AutoOptions{Seed: 1, Initial: 4}) }
 	one := build()
@@ -171,8 +170,7 @@ func TestResumeOldRecord(t *testing.T) {
 	}
 }
 
-// Memos of another seed, space, kind or option are refused, and those of the same are
-// not.
+// Memos of another seed, space, kind or option are refused, and memos of the same are not.
 func TestRecallRefuses(t *testing.T) {
 	space := gridSpace(t)
 	ps := slices.Clone(space.Params)
@@ -232,7 +230,7 @@ func TestMemoIsSmall(t *testing.T) {
 	}
 }
 
-// Whatever is recalled, Recall returns, and what it took can be asked.
+// Recall returns for any memo, and a searcher that took one can be asked.
 func FuzzRecall(f *testing.F) {
 	problem := assaytest.Interaction()
 	build := func() *Auto { return lightAuto(problem.Space, AutoOptions{Initial: 3}) }
@@ -259,7 +257,7 @@ func FuzzRecall(f *testing.F) {
 	})
 }
 
-// What a memo says of a searcher comes from outside, and is checked.
+// The content of a memo comes from outside, and is checked.
 func TestRecallChecks(t *testing.T) {
 	_, memos := record(t, lightAuto(gridSpace(t), AutoOptions{Initial: 3}), 12, dish)
 	at := slices.IndexFunc(memos, func(m []byte) bool { return strings.Contains(string(m), "kernel") })
@@ -300,8 +298,7 @@ func TestRecallChecks(t *testing.T) {
 	}
 }
 
-// A kernel of other features than those of the data, because the hint is another,
-// is learned anew.
+// A kernel of other features than the data's, because the hint is another, is learned anew.
 func TestRecallWithoutTheHint(t *testing.T) {
 	hinted := lightAuto(gridSpace(t), AutoOptions{Initial: 3})
 	hinted.Hint(func(c assay.Config) float64 { return c[0] })
@@ -322,7 +319,7 @@ func BenchmarkResumeAuto(b *testing.B) {
 	space := gridSpace(b)
 	one := lightAuto(space, AutoOptions{Seed: 1})
 	trials, memos := record(b, one, 60, dish)
-	// The rest would take minutes to compute: what matters is that it is recalled.
+	// The rest would take minutes to compute: only its recall matters.
 	rest := NewRandom(space, 5)
 	for len(trials) < 1000 {
 		c, _ := rest.draw()
@@ -387,8 +384,8 @@ func TestValidNumbers(t *testing.T) {
 	}
 }
 
-// A call that is recalled ends where it ended, also where it is asked for in parts: what is asked for next
-// may depend on trials that were told in between.
+// A call that is recalled ends where it ended, also if it is asked for in parts: the next call may depend
+// on trials that were told in between.
 func TestRecallKeepsCallsApart(t *testing.T) {
 	build := func() *Auto { return lightAuto(gridSpace(t), AutoOptions{Seed: 1, Initial: 4}) }
 	one := build()

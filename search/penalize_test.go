@@ -22,7 +22,7 @@ func TestPenalizeConformance(t *testing.T) {
 	}
 }
 
-// A recorder keeps what it is told.
+// A recorder keeps the trials that it is told.
 type recorder struct {
 	assay.Searcher
 	told []assay.Trial

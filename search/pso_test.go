@@ -20,8 +20,8 @@ func TestPSOConstriction(t *testing.T) {
 	}
 }
 
-// A particle that is at its own best, which is that of all, moves by its inertia
-// alone; after that the pull is between nothing and twice the weight.
+// A particle that is at its own best, which is the best of all, moves by its inertia alone; after
+// that the pull is between nothing and twice the weight.
 // Reference: Kennedy and Eberhart 1995, §4, with the inertia of Clerc and Kennedy
 func TestPSOMoves(t *testing.T) {
 	for seed := range uint64(20) {
@@ -108,8 +108,8 @@ func TestPSOOnVisitedPoints(t *testing.T) {
 	}
 }
 
-// A parameter without a scale is drawn to a particle's own best and to that of all by how strong the pulls are
-// beside 1, and stays otherwise; now and then it takes any other level.
+// A parameter without a scale is drawn to a particle's own best and to the best of all by the strength of the
+// pulls beside 1, and stays otherwise; now and then it takes any other level.
 func TestPSOChooses(t *testing.T) {
 	const dims, rounds = 10, 3000
 	var ps []assay.Param
@@ -158,7 +158,7 @@ func TestPSORounding(t *testing.T) {
 	if c := s.advance(p); p.x[0] != 0.512 || c[0] != 5 {
 		t.Errorf("the particle is at %v and proposes %v, want 0.512 and 5", p.x[0], c)
 	}
-	// 5 is taken, and what was moved by more than rounding takes the particle along.
+	// 5 is taken, and a move by more than rounding takes the particle along.
 	s.visited.add(assay.Config{5})
 	if c := s.advance(p); c[0] == 5 || p.x[0] != s.position(c)[0] {
 		t.Errorf("the particle is at %v and proposes %v", p.x[0], c)

@@ -109,8 +109,8 @@ func TestReplicateInterleaves(t *testing.T) {
 	}
 }
 
-// Asked for one run at a time, or for any number, no two runs of one configuration
-// follow each other as long as inner has others, and each is told after its last.
+// No two runs of one configuration follow each other as long as inner has others, however many runs
+// are asked for at a time. Each configuration is told after its last run.
 func TestReplicateInterleavesOneByOne(t *testing.T) {
 	const k = 3
 	for _, batch := range []int{1, 2, 3, 4, 5, 7, 20} {
@@ -145,7 +145,7 @@ func TestReplicateInterleavesOneByOne(t *testing.T) {
 	}
 }
 
-// A waiting searcher returns what it has, step by step: n of them are as many steps.
+// A waiting searcher returns its proposals step by step: n of them are as many steps.
 type waiting struct {
 	script
 	step int
@@ -158,8 +158,7 @@ func (w *waiting) Ask(n int) ([]assay.Proposal, error) {
 	return w.script.Ask(min(n, w.step))
 }
 
-// A round is what inner has: there is nothing to run before it is told, and then the
-// next one.
+// A round is the proposals that inner has: nothing is left to run until it is told, and then the next round begins.
 func TestReplicateWaits(t *testing.T) {
 	r := Replicate(&waiting{script: script{configs: []float64{1, 2, 3, 4}}, step: 2}, 2, slices.Min)
 	for _, want := range [][]float64{{1, 2, 1, 2}, {3, 4, 3, 4}} {

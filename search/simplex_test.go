@@ -117,7 +117,7 @@ func TestDirectEndsAtLocalMinimum(t *testing.T) {
 				if len(trials) >= 5000 {
 					rt.Fatalf("no end after %d trials", len(trials))
 				}
-				// Of several that are equally good it ended at one.
+				// It ended at one of several that are equally good.
 				best, _ := assay.Best(trials)
 				minimum := func(tr assay.Trial) bool {
 					return tr.Value == best.Value && !slices.ContainsFunc(space.Neighbours(tr.Config), func(n assay.Config) bool {
@@ -245,8 +245,8 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// What ran to its end is remembered, and what broke a limit is as bad as can be; a run that was stopped or failed says
-// nothing that stands. Without Remember nothing is.
+// A run that ended is remembered, and a run that broke a limit has the worst value. A run that was stopped or failed
+// is not remembered. Nothing is remembered without Remember.
 func TestWhatIsRemembered(t *testing.T) {
 	c := assay.Config{3, 4}
 	trial := func(state assay.State) assay.Trial {

@@ -22,8 +22,8 @@ func TestGrowConformance(t *testing.T) {
 
 // Around (50, 50) with r = 0.2, x has its minimum at 100: its better vertex moves
 // out to r = 1, where the extent ends. y has its minimum at 60, which the first
-// pair hits: the vertex beyond is worse, so it stays. Each step tries only what
-// grows, and no step the worse side.
+// pair hits: the vertex beyond is worse, so it stays. Each step tries only points that grow, and no
+// step the worse side.
 // Reference: Tabatabaee et al. 2005, section 3.2.3
 func TestGrow(t *testing.T) {
 	f := func(c assay.Config) float64 { return (100-c[0])*(100-c[0]) + 3*(c[1]-60)*(c[1]-60) }
@@ -40,8 +40,7 @@ func TestGrow(t *testing.T) {
 	})
 }
 
-// Where nothing gets better by growing, the search is the one without it after
-// one more step.
+// The search equals the one without growing after one more step if nothing gets better by growing.
 func TestGrowWithoutGain(t *testing.T) {
 	f := bowl(55, 50)
 	with := steps(t, NewPRO(intSpace(t, 2, 100), SimplexOptions{Grow: true}), f, 6)

@@ -27,7 +27,7 @@ func rankOf(space *assay.Space, vs []vertex) int {
 	return svd.Rank(1e-9)
 }
 
-// The rank of random points on a grid is that of a singular value decomposition.
+// The rank of random points on a grid agrees with a singular value decomposition.
 func TestSpanRank(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
@@ -62,9 +62,9 @@ func watch(s *simplexSearch, seen func(vs []vertex)) {
 	}
 }
 
-// However many points a direct search is asked for at once, an iteration has at
-// least N+1 vertices, and those of the initial simplex and of the neighbours of a best
-// vertex span all N directions.
+// However many points a direct search is asked for at once, an iteration has at least N+1 vertices,
+// and the vertices of the initial simplex and of the neighbours of a best vertex span all N
+// directions.
 // Reference: Tabatabaee et al. 2005, section 3.2.3
 func TestSimplexSpans(t *testing.T) {
 	for _, n := range []int{2, 3, 6} {
@@ -162,9 +162,8 @@ func TestPROPollEnds(t *testing.T) {
 	}
 }
 
-// Where relations bring vertices of the initial simplex together, the neighbours of
-// its centre make it span their directions too; and it is still a simplex of members,
-// each once.
+// The neighbours of the initial simplex's centre make it span their directions too if relations
+// bring its vertices together. It is still a simplex of members, each once.
 func TestInitialSimplexSpans(t *testing.T) {
 	for seed := range uint64(100) {
 		holes := assay.Relation{Text: "no hole", Params: []int{0, 1, 2}, Holds: func(c assay.Config) bool {

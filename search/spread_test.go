@@ -37,9 +37,9 @@ func TestSpreadIsEven(t *testing.T) {
 	}
 }
 
-// Within a relation the points of the sequence that break it are passed over,
-// and what is left still fills the admissible part evenly: of 64 points under
-// the diagonal, each of 4 quarters along x gets its share within 3 points.
+// Within a relation the points of the sequence that break it are passed over, and the rest still
+// fills the admissible part evenly: each of 4 quarters along x gets its share of 64 points under
+// the diagonal within 3 points.
 func TestSobolRelation(t *testing.T) {
 	s, err := assay.NewSpace(cube(2).Params, assay.Relation{
 		Text: "b <= a", Params: []int{0, 1},

@@ -13,7 +13,7 @@ import (
 // fit makes the surrogate from the trials that have ended and the beliefs about outstanding ones, unless nothing has
 // changed since the last time. There is at least one finished trial.
 //
-// After an error there is no surrogate, and scale and incumbent are those of the examples.
+// After an error there is no surrogate, and scale and incumbent come from the examples.
 func (b *Bayes) fit() error {
 	if b.surrogate != nil {
 		return nil
@@ -122,8 +122,7 @@ func newScale(values []float64) scale {
 		return scale{kind: mirrorScale}
 	default:
 		s := scale{kind: arsinhScale, center: stats.Median(values)}
-		// The median distance from the median; where more than half are equal,
-		// the mean distance.
+		// The median distance from the median, or the mean distance if more than half are equal.
 		away := make([]float64, len(values))
 		for i, v := range values {
 			away[i] = math.Abs(v - s.center)

@@ -26,8 +26,8 @@ type table struct {
 	middle float64
 }
 
-// A tableSource says where a table is: the columns of its parameters, the rows
-// of one environment, and the column that is minimized.
+// A tableSource describes a table: the columns of its parameters, the rows of one environment, and
+// the column that is minimized.
 type tableSource struct {
 	name   string // folder
 	params string // columns, comma-separated

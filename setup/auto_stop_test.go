@@ -9,7 +9,7 @@ import (
 	"github.com/assay-run/assay/stop"
 )
 
-// What --stop auto is depends on what is limited, and on whether the study begins
+// The rule of --stop auto depends on the limit of the budget, and on whether the study begins
 // with a configuration that the user knows.
 func TestAutoStopRule(t *testing.T) {
 	space, err := assay.NewSpace([]assay.Param{{Name: "n", Kind: assay.Integer, Lo: 1, Hi: 9}})

@@ -21,7 +21,7 @@ type Comparison struct {
 // Close closes the runner.
 func (c *Comparison) Close() error { return c.close() }
 
-// Compare opens a comparison that has been checked. Its jobs are the same as those of studies of these commands, with
+// Compare opens a comparison that has been checked. Its jobs are the same as in studies of these commands, with
 // hooks and metrics. An error is of the class usage if a program is missing. warn is called for problems that do not
 // end the comparison.
 func Compare(ctx context.Context, def *spec.Comparison, warn func(string)) (*Comparison, error) {

@@ -30,7 +30,7 @@ func hostileValues() (all []string) {
 	return all
 }
 
-// A parameter's value is data: what a program finds in its arguments, its environment and its files is the value, byte
+// A parameter's value is data: a program finds the value in its arguments, its environment and its files, byte
 // for byte, and nothing else reads it. In a line for a shell values are variables.
 func TestValuesAreData(t *testing.T) {
 	testbed.Outside(t)

@@ -50,8 +50,8 @@ budget: {trials: 8}
 	// Output: zip threads=4 0.5
 }
 
-// A problem is a definition that has been checked: it says what a study would do, and
-// an error says where the definition is wrong.
+// A problem is a definition that has been checked. It describes the study, and
+// an error has the place of a flaw in the definition.
 func ExampleNew() {
 	define := func(text string) *spec.Study {
 		def, _, err := spec.Parse("f.yaml", []byte("command: [echo, '{n}']\nparameters: {n: 1..3}\n"+text), nil)
@@ -83,8 +83,8 @@ func ExampleNew() {
 	// usage
 }
 
-// Studies are kept in a file. A later process opens it and reads what there is to say
-// of each study, and its trials.
+// Studies are kept in a file. A later process opens it and reads the summary
+// and the trials of each study.
 func ExampleOpenStore() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "example")

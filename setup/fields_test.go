@@ -34,7 +34,7 @@ var optionValues = map[string]struct{ good, bad string }{
 	"confidence": {"0.9", "1"}, "spare": {"0.1", "-1"}, "audit": {"5%", "60%"},
 }
 
-// publishedOptions are those of nimo that need its method published.
+// publishedOptions are the options of nimo that need its method published.
 var publishedOptions = []string{
 	"reference", "traversal", "design", "error", "threshold", "predictors",
 	"compute_attributes", "network_attributes", "disk_attributes", "other_attributes", "data_flow_attributes",
@@ -169,7 +169,7 @@ func trace(t testing.TB, s assay.Searcher, n int) string {
 func TestEverySearcher(t *testing.T) {
 	for _, row := range Searchers() {
 		if row.Name == LearningSearcher {
-			continue // it learns what configurations cost, not which is best; see package costmodel
+			continue // it learns the cost of configurations, not which is best; see package costmodel
 		}
 		t.Run(row.Name, func(t *testing.T) {
 			s, err := NewSearcher(row.Name, smallSpace(t), 1)

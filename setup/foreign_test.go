@@ -13,7 +13,7 @@ import (
 
 const foreignFiles = "../internal/exchange/testdata/"
 
-// The storage is that of mlos_bench 0.6.2: an experiment with two objectives, a trial that failed and one that still
+// The storage is from mlos_bench 0.6.2: an experiment with two objectives, a trial that failed and one that still
 // runs.
 func TestMLOS(t *testing.T) {
 	s, err := ReadForeign(t.Context(), foreignFiles+"mlos.sqlite", "")
@@ -43,7 +43,7 @@ func TestMLOS(t *testing.T) {
 	}
 }
 
-// What another tuner has measured is a study on record that helps one of ours.
+// The measurements of another tuner are a study on record that helps one of ours.
 func TestImportForeign(t *testing.T) {
 	for file, want := range map[string]int64{"mlos.sqlite": 10, "kerneltuner-cache.json": 8, "kerneltuner-t4.json": 8} {
 		s := memory(t)
@@ -110,7 +110,7 @@ func TestImportOptuna(t *testing.T) {
 	}
 }
 
-// What is none of another tuner's is said once, with its place.
+// ReadForeign refuses a file that is not another tuner's with one error, with its place.
 func TestForeignRefuses(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {

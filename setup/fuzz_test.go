@@ -7,7 +7,7 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// What is told of trials has a number and a place, or is refused as a mistake of whoever tells it.
+// A report of a trial has a number and a place, or is refused as a mistake of its sender.
 func FuzzReadReports(f *testing.F) {
 	for _, s := range []string{
 		`{"id":1,"value":2}`, "[{\"id\":1},\n{\"id\":2,\"state\":\"failed\"}]", `[[{"id":1}]]`, `{"id":1}{`, `[`,

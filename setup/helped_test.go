@@ -13,8 +13,8 @@ import (
 	"github.com/assay-run/assay/spec"
 )
 
-// recorded returns the definition of a study of a table of 8 × 6 × 3 rows, whose times
-// are those of a made-up program on a machine that is so much slower.
+// recorded returns the definition of a study of a table of 8 × 6 × 3 rows, with the times
+// of a made-up program on a machine that is so much slower.
 func recorded(t testing.TB, name string, slower float64, more string) *spec.Study {
 	t.Helper()
 	dir := t.TempDir()
@@ -73,7 +73,7 @@ func TestHelpedStudy(t *testing.T) {
 	if def.Prior.Resolved[0].Name != "old" {
 		t.Errorf("it goes on with %+v", def.Prior.Resolved)
 	}
-	// A searcher that cannot leave out values is told what to expect alone.
+	// A searcher that cannot leave out values gets the expectations alone.
 	limited, _ := runStudy(t, s, recorded(t, "grown", 1, "prior: old\nsearch: pso\nbudget: {trials: 2}\n"), "", nil)
 	if p := limited.Problem; len(limited.Notes) == 0 {
 		t.Errorf("searcher %s: no notes", p.Definition.Search.Name)
@@ -87,7 +87,7 @@ func TestHelpedStudy(t *testing.T) {
 	if err != nil || len(alone.Notes) != 0 || alone.Cuts != nil {
 		t.Errorf("alone: %v, notes %q", err, alone.Notes)
 	}
-	// Without what helped it, it cannot be repeated.
+	// It cannot be repeated without the study that helped it.
 	if err := s.Remove(t.Context(), "old"); err != nil {
 		t.Fatal(err)
 	}
@@ -101,8 +101,8 @@ func TestHelpedStudy(t *testing.T) {
 	}
 }
 
-// A new study begins with three proposals of an earlier one. A study that began when the earlier one had to earn its
-// say goes on so: one of the three is of the earlier study.
+// A new study begins with three proposals of an earlier one. A study that began when the earlier one had to prove its
+// worth first goes on so: one of the three is of the earlier study.
 func TestPriorOfAnOldStudy(t *testing.T) {
 	s := memory(t)
 	runStudy(t, s, recorded(t, "old", 3, "search: grid\n"), "", nil)
@@ -137,7 +137,7 @@ func TestPriorOfAnOldStudy(t *testing.T) {
 	}
 }
 
-// What is asked of the earlier studies is checked where it is written.
+// An error in the prior names its place in the file.
 func TestPriorFlaws(t *testing.T) {
 	p, err := New(recorded(t, "new", 1, "prior: nobody\n"), Options{})
 	if err != nil {
@@ -154,7 +154,7 @@ func TestPriorFlaws(t *testing.T) {
 	}
 }
 
-// The words of a study file are those of package prune.
+// A study file has the words of package prune.
 func TestPriorWords(t *testing.T) {
 	if got := spec.PriorSurrogates(); !slices.Equal(got, prune.SurrogateNames()) {
 		t.Errorf("surrogates %q, want %q", got, prune.SurrogateNames())
@@ -166,8 +166,8 @@ func TestPriorWords(t *testing.T) {
 	}
 }
 
-// With the published rule, the earlier studies prune and do nothing else: until there
-// are trials to compare, the proposals are those of the searcher alone.
+// The earlier studies prune and do nothing else with the published rule: until there
+// are trials to compare, the proposals are the searcher's alone.
 func TestHelpedAsPublished(t *testing.T) {
 	s := memory(t)
 	runStudy(t, s, recorded(t, "old", 3, "search: grid\n"), "", nil)

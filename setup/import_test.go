@@ -43,7 +43,7 @@ func TestImport(t *testing.T) {
 	}
 }
 
-// A process that is killed in the midst of an import leaves a part of a study. It helps nobody, another import of that
+// A process that is killed in the midst of an import leaves a part of a study. It helps none, another import of that
 // name is refused, and the same one goes on with it, whatever part it is.
 func TestImportKilled(t *testing.T) {
 	whole := memory(t)

@@ -47,8 +47,8 @@ func (b *benchProgram) Run(_ context.Context, j assay.Job, _ func(assay.Measurem
 	return m, nil
 }
 
-// learnedStudy runs a study with what New makes of it, and returns what its own
-// learner knows, what is learned from its record, and the record.
+// learnedStudy runs a study as New makes it, and returns its own learner,
+// the learner from its record, and the record.
 func learnedStudy(t *testing.T, text string, noise float64) (own, learned *costmodel.ActiveLearner,
 	trials []assay.Trial, b *benchProgram,
 ) {
@@ -135,7 +135,7 @@ func pairsOf(t *testing.T, space *assay.Space, l *costmodel.ActiveLearner) []str
 	return pairs
 }
 
-// What is learned from the record of a study has the pairs of the record and of the study's
+// A learner from the record of a study has the pairs of the record and of the study's
 // own learner, whatever wrappers the learner ran in.
 func TestLearnedPairsAreOnRecord(t *testing.T) {
 	for name, text := range nimoStudies() {

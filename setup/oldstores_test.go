@@ -39,8 +39,8 @@ func oldStore(t *testing.T, format string) string {
 	return path
 }
 
-// goOn opens the store, has the study go on until it has that many trials, and returns what it has proposed and come
-// to, a line each.
+// goOn opens the store, has the study go on until it has that many trials, and returns its proposals and outcomes, a
+// line each.
 func goOn(t *testing.T, path, name string, trials int, edit func(*spec.Study)) (string, error) {
 	t.Helper()
 	store, err := OpenStore(t.Context(), path)
@@ -104,9 +104,9 @@ func proposals(t *testing.T, file string) (lines map[string]string, trials map[s
 	return lines, trials
 }
 
-// Studies that were under way in a store of each earlier format go on with this program as they would have with
-// that which began them: nothing runs again, and what is proposed is the same. Who changes what a searcher
-// proposes raises spec.Searchers. The control, a search with another seed, must not go on.
+// Studies that were under way in a store of each earlier format go on with this program as they would have with the
+// one that began them: nothing runs again, and the proposals are the same. A change of the proposals of a searcher
+// raises spec.Searchers. The control, a search with another seed, must not go on.
 func TestOldStores(t *testing.T) {
 	testbed.Outside(t)
 	if runtime.GOARCH != "amd64" {

@@ -29,7 +29,7 @@ func onlineProblem(t testing.TB, text, searcher string) (*Problem, error) {
 
 func TestOnlineStudy(t *testing.T) {
 	s := memory(t)
-	// What is said of a program does not matter: it runs already.
+	// The command and its metrics do not matter: the program runs already.
 	p, err := onlineProblem(t, tiles+"command: [no-such-program]\nmetrics: {m: 'stdout:/(x)/'}\n", "")
 	if err != nil {
 		t.Fatal(err)

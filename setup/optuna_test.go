@@ -16,7 +16,7 @@ import (
 	"github.com/assay-run/assay/internal/testbed"
 )
 
-// optunaTables has of the tables of Optuna's storage what is read.
+// optunaTables has the columns of Optuna's storage that are read.
 const optunaTables = `
 CREATE TABLE version_info (schema_version INTEGER);
 CREATE TABLE studies (study_id INTEGER PRIMARY KEY, study_name VARCHAR(512) NOT NULL);
@@ -102,7 +102,7 @@ func TestImportOptunaStorage(t *testing.T) {
 	}
 }
 
-// What is wrong with a storage is said once, with the file.
+// The import reports a flaw of a storage once, with the file.
 func TestImportOptunaStorageRefuses(t *testing.T) {
 	for change, want := range map[string]string{
 		"": "o.db: the studies are small, kiln",
@@ -133,7 +133,7 @@ func TestImportOptunaStorageRefuses(t *testing.T) {
 	}
 }
 
-// What Optuna itself writes into a journal and into a database is the same study.
+// Optuna itself writes the same study into a journal and into a database.
 func TestOptunaWritesBoth(t *testing.T) {
 	testbed.Outside(t)
 	python, err := exec.LookPath("python3")

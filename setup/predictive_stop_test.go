@@ -15,7 +15,7 @@ import (
 	"github.com/assay-run/assay/stop"
 )
 
-// predictions returns what a rule predicts of a run after each of some histories, of
+// predictions returns the predictions of a rule for a run after each of some histories, of
 // which the later ones have stopped trials.
 func predictions(space *assay.Space, rule assay.Stopper) (out []float64) {
 	var history []assay.Trial
@@ -42,8 +42,8 @@ func predictions(space *assay.Space, rule assay.Stopper) (out []float64) {
 	return out
 }
 
-// Every option of a study file reaches the rule: what it predicts is what the rule of the
-// library predicts with that option, and nothing else does.
+// Every option of a study file reaches the rule: its predictions equal the library rule's
+// with that option, and with no other.
 func TestPredictiveOptions(t *testing.T) {
 	space, err := assay.NewSpace([]assay.Param{{Name: "n", Kind: assay.Integer, Lo: 1, Hi: 9}})
 	if err != nil {
@@ -93,7 +93,7 @@ func TestPredictiveOptions(t *testing.T) {
 }
 
 // The rules posterior and predict bound the first runs as auto does, and the searcher takes their stops
-// for runs that came to the best.
+// for runs that reached the best.
 func TestPosteriorIsWired(t *testing.T) {
 	space, err := assay.NewSpace([]assay.Param{{Name: "n", Kind: assay.Integer, Lo: 1, Hi: 9}})
 	if err != nil {

@@ -138,7 +138,7 @@ func TestFollows(t *testing.T) {
 	})
 }
 
-// Of a copy that was cut off anywhere all that was written whole comes back.
+// Every record that was written whole comes back from a copy that was cut off anywhere.
 func TestEveryLength(t *testing.T) {
 	b, want := copied(t, 3)
 	ends := map[int]int{} // of the copy with so many records
@@ -170,7 +170,7 @@ func TestEveryLength(t *testing.T) {
 	}
 }
 
-// Damage anywhere but in the last event is seen, what stands before it comes back, and nothing else does.
+// Damage anywhere but in the last event is seen, the events before it come back, and no others do.
 func TestEveryByte(t *testing.T) {
 	b, want := copied(t, 3)
 	last := len(b) - frameHead - len(want[len(want)-1].Payload)
@@ -337,7 +337,7 @@ func TestNoCopy(t *testing.T) {
 	}
 }
 
-// Whatever a file has, what is read of it is what would be written: frames that follow one another.
+// The part of any file that is read equals the frames that would be written for it, one after another.
 func FuzzRecords(f *testing.F) {
 	b, _ := copied(f, 2)
 	f.Add(b)

@@ -48,7 +48,7 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// The outputs of a study do not grow without end, those of earlier sessions included.
+// The outputs of a study do not grow without end, outputs of earlier sessions included.
 func TestMostOutput(t *testing.T) {
 	if why := roomForOutput(t.TempDir(), mostOutput-10, 11); !strings.Contains(why, "take 1024 MiB") {
 		t.Errorf("said %q", why)

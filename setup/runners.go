@@ -132,7 +132,7 @@ func around(local *run.Local, r assay.Runner, setups bool) (opened, error) {
 }
 
 // Jobs returns the runner of a worker: it runs the jobs of any studies on this machine as the runner "local" runs
-// those of one. The caller must sweep the remains of an earlier one, study by study (run.Sweep), and call close once,
+// one study's. The caller must sweep the remains of an earlier one, study by study (run.Sweep), and call close once,
 // when no run is alive. With setups it makes the setups of jobs, which needs a directory of this user. warn, which
 // may be nil, is called when a step without a limit takes long.
 func Jobs(setups bool, warn func(text string)) (r assay.Runner, close func() error, err error) {

@@ -88,7 +88,7 @@ func TestStage(t *testing.T) {
 	}
 }
 
-// Where the runs are made on this machine the files are used as they are; they must be there.
+// The files are used as they are if the runs are made on this machine; they must be there.
 func TestStagingHere(t *testing.T) {
 	for keys, says := range map[string]string{
 		"inputs: [in.txt, \"src/*.c\"]\noutputs: [\"*.log\"]\nshared: [DIR]": "",

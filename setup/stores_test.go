@@ -121,7 +121,7 @@ func TestUnopened(t *testing.T) {
 	}
 }
 
-// A directory is no store, and says so.
+// A directory is no store, and the error names that.
 func TestStoreThatIsNone(t *testing.T) {
 	if s, err := OpenStore(t.Context(), t.TempDir()); err == nil {
 		s.Close()

@@ -99,8 +99,8 @@ func TestStudyLife(t *testing.T) {
 	}
 }
 
-// A study without any name has that of its program, and where that is another study
-// the next free number.
+// A study without any name has the name of its program, with the next free number if another study
+// has that.
 func TestUnnamedStudies(t *testing.T) {
 	s := memory(t)
 	of := func(command ...string) *spec.Study {
@@ -124,8 +124,8 @@ func TestUnnamedStudies(t *testing.T) {
 	}
 }
 
-// Open has everything in one: the store is closed with the study, and while it is open
-// nobody else can own the study.
+// Open has everything in one: the store is closed with the study, and no other process can own the study
+// while it is open.
 func TestOpen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "assay.db")
 	def := define(t, "nine.yaml", nine+"budget: {trials: 2}\n")
@@ -184,7 +184,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// What is wrong with a definition is said before a store is made.
+// Open reports a flaw of a definition before it makes a store.
 func TestNothingIsWrittenForAFlaw(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "assay.db")
 	_, err := Open(t.Context(), define(t, "nine.yaml", nine), path, "", Options{})
@@ -302,7 +302,7 @@ func TestTableStudy(t *testing.T) {
 	}
 }
 
-// Looking at what a study would try first does not spend it.
+// A preview of the first configurations of a study does not spend them.
 func TestPreview(t *testing.T) {
 	def := define(t, "f.yaml",
 		"command: [p, '{n}']\nparameters: {n: {type: int, min: 1, max: 9, default: 7}}\nsearch: grid\n")
@@ -323,7 +323,7 @@ func TestPreview(t *testing.T) {
 	}
 }
 
-// The variables that a command needs: those of the study, and the parameters of a
+// The variables that a command needs are the study's, and the parameters of a
 // shell line in the spelling that it uses.
 func TestEnvironment(t *testing.T) {
 	for _, c := range []struct {

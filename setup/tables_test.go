@@ -91,8 +91,7 @@ func TestSearchersPage(t *testing.T) {
 	}
 }
 
-// tableFlaws returns what keeps the rows of a page from being those that it should have: only the
-// rows concerned.
+// tableFlaws returns the flaws of the rows of a page: only the rows concerned.
 func tableFlaws(got, want []string) (flaws []string) {
 	for _, row := range want {
 		if !slices.Contains(got, row) {

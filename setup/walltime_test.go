@@ -36,7 +36,7 @@ func oneParam(t *testing.T) *assay.Space {
 	return s
 }
 
-// The rule is asked for how long a run may take, and what it says falls with the best. Without a rule it is the time
+// The rule is asked for how long a run may take, and its bound falls with the best. Without a rule it is the time
 // that all but one run in a hundred take. A repeated run has twice the time of the longest of its configuration.
 func TestWalltimes(t *testing.T) {
 	grows := assay.Goal{Metric: "elapsed", Grows: true}
@@ -117,8 +117,8 @@ func recordedTimes(t *testing.T, keep func(row map[string]string) bool, column s
 	return y
 }
 
-// What is asked for jobs on recorded run times, against a user who asks for six times the median: 60 random trials, the
-// median of which takes half an hour, in a hundred studies.
+// The times asked for jobs on recorded run times, against a user who asks for six times the median: 60 random trials,
+// the median of which takes half an hour, in a hundred studies.
 func TestWalltimeRecorded(t *testing.T) {
 	first := ""
 	for name, y := range map[string][]float64{

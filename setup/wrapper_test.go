@@ -76,7 +76,7 @@ func TestWrappers(t *testing.T) {
 				return p
 			},
 		},
-		// A transfer is brought back as a whole: its memos are not those of the searcher inside.
+		// A transfer is brought back as a whole: its memos are not the inner searcher's.
 		{
 			Name: "transfer", Ends: append(narrower, resumer...), Own: append(observer, resumer...),
 			Wrap: func(s *assay.Space, in assay.Searcher) assay.Searcher {

@@ -31,7 +31,7 @@ func TestApp(t *testing.T) {
 	}
 }
 
-// What an application runs is written on the workers, and nowhere else.
+// The command of an application is written on the workers, and nowhere else.
 func TestAppBringsNothing(t *testing.T) {
 	for more, want := range map[string]string{
 		"command: [p, '{a}']\n":               "one of app, command and replay",

@@ -64,8 +64,8 @@ func readToldNames(d *decoder, n *yaml.Node) []Metric {
 	return metrics
 }
 
-// told returns the metrics that a client may report: the declared ones, the objective, and, if no metric is declared,
-// those with limits.
+// told returns the metrics that a client may report: the declared ones, the objective, and the ones with limits if no
+// metric is declared.
 func told(s *Study, limits []string) []string {
 	names := []string{s.Objective.Metric}
 	for _, m := range s.Metrics {

@@ -18,7 +18,7 @@ func benchFile(t *testing.T, text string) string {
 	return path
 }
 
-// What an inner level says replaces what an outer one says, whatever the order of the keys.
+// A key of an inner level replaces the same key of an outer one, whatever the order of the keys.
 func TestLevelsOfAComparison(t *testing.T) {
 	c, err := LoadComparison(benchFile(t, `
 benchmarks:
@@ -72,7 +72,7 @@ budget: 2m
 	}
 }
 
-// Each flaw has its place; a flaw of what all benchmarks share is said once.
+// Each flaw has its place; a flaw in the keys that all benchmarks share is reported once.
 func TestFlawsOfAComparison(t *testing.T) {
 	for text, want := range map[string]string{
 		"pairs: 0\ncommands: {a: [x], b: [y]}":              "1:8: pairs: a whole number >= 1",

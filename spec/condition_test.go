@@ -25,7 +25,7 @@ where: ["trees + deep <= 400"]
 budget: {trials: 5}
 `
 
-// What is not in force is no argument, with the option of its name, no line of a file, and no
+// A parameter that is not in force is no argument, with the option of its name, no line of a file, and no
 // variable.
 func TestConditionalProgram(t *testing.T) {
 	s, _, err := Parse("c.yaml", []byte(conditional), nil)
@@ -75,7 +75,7 @@ func TestConditionalProgram(t *testing.T) {
 			t.Errorf("%v has the variables %q, want %d", tt.texts, env, tt.env)
 		}
 	}
-	// A relation that names what is not in force says nothing.
+	// A relation constrains nothing if it names a parameter that is not in force.
 	if _, err := space.Parse(map[string]string{"solver": "forest", "trees": "399", "deep": "3"}); err == nil {
 		t.Error("the relation is not kept")
 	}
@@ -106,7 +106,7 @@ func TestConditionMistakes(t *testing.T) {
 	}
 }
 
-// An application may be run without a parameter of which its file says that it has a condition.
+// An application may be run without a parameter that has a condition in its file.
 func TestConditionalApp(t *testing.T) {
 	apps, err := ParseApps("apps.yaml", []byte(`
 fit:

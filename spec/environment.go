@@ -7,8 +7,8 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// Environment returns the variables that the command needs for a configuration: those
-// of the study, each once, and the parameters if it is a shell line. A parameter that the line
+// Environment returns the variables that the command needs for a configuration: the
+// study's, each once, and the parameters if it is a shell line. A parameter that the line
 // names in one spelling only, $threads or $THREADS, is given in that one.
 func (p *Program) Environment(c assay.Config) []string {
 	params := p.ParamEnv(c)

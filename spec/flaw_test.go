@@ -474,7 +474,7 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// processorTime returns what this process has used.
+// processorTime returns the processor time that this process has used.
 func processorTime(t *testing.T) time.Duration {
 	t.Helper()
 	var u syscall.Rusage

@@ -27,8 +27,8 @@ func FuzzParseApps(f *testing.F) {
 	})
 }
 
-// The definition of a study on record is read, or refused; what is read is the same when it is written and read
-// again.
+// The definition of a study on record is read, or refused; one that was read stays the same when it is written and
+// read again.
 func FuzzDecode(f *testing.F) {
 	s, _, err := Parse("s.yaml", []byte("command: [echo, \"{n}\"]\nparameters: {n: 1..3}\nbudget: {trials: 4}\n"), nil)
 	if err != nil {

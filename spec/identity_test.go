@@ -15,7 +15,7 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// change is a change of one field of a study: what becomes of it, and whether a study
+// change is a change of one field of a study, and whether a study
 // may be resumed with it.
 type change struct {
 	make func(s *Study)
@@ -67,8 +67,8 @@ var changes = map[string]change{
 	"Configs":   {func(s *Study) { s.Configs = []assay.Config{{1}} }, false},
 }
 
-// Each field of a study is part of what it is, or is free to change: a new one has to
-// say which. Diff finds a difference if and only if the identities differ.
+// Each field of a study is part of its identity, or is free to change: a new one has to
+// declare which. Diff finds a difference if and only if the identities differ.
 func TestIdentityCoversEveryField(t *testing.T) {
 	typ := reflect.TypeFor[Study]()
 	for i := range typ.NumField() {
@@ -85,7 +85,7 @@ func TestIdentityCoversEveryField(t *testing.T) {
 		if d := base.Diff(other); (len(d) == 0) != c.free {
 			t.Errorf("%s: differs in %q", name, d)
 		} else if len(d) > 0 && strings.HasPrefix(d[0], "the table had") != (name == "Configs") {
-			t.Errorf("%s: %q names something else", name, d) // what Diff says if it finds nothing
+			t.Errorf("%s: %q names something else", name, d) // the text of Diff if it finds nothing
 		}
 	}
 }
@@ -116,8 +116,8 @@ func changeOf(t *testing.T, f reflect.StructField) change {
 	}, free}
 }
 
-// However a study is changed, Diff is empty if and only if the identity is the same, in
-// both directions, and what is stored and read back has the identity that it had.
+// Diff is empty if and only if the identity is the same, however a study is changed, in
+// both directions. A study that is stored and read back keeps its identity.
 func TestIdentityProperty(t *testing.T) {
 	base := parse(t, x264)
 	var names []string

@@ -22,7 +22,7 @@ func TestKeys(t *testing.T) {
 		if at := strings.LastIndexByte(k.Path, '.'); at >= 0 && !seen[k.Path[:at]] {
 			t.Errorf("%s is in a mapping that is not declared before it", k.Path)
 		}
-		if (k.Flag != "") != (k.Help != "") && k.Flag != "search" && k.Flag != "stop" { // those list what there is
+		if (k.Flag != "") != (k.Help != "") && k.Flag != "search" && k.Flag != "stop" { // these two list their values
 			t.Errorf("%s: flag %q, help %q", k.Path, k.Flag, k.Help)
 		}
 		if k.Free {
@@ -33,8 +33,8 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// Each field of a study is that of a key, which says who may write it and whether a study goes on with another value,
-// or is no part of what a user writes.
+// Each field of a study belongs to a key, which has who may write it and whether a study goes on with another value,
+// or is no part of a study file.
 func TestFieldsAreKeys(t *testing.T) {
 	s := &Study{}
 	beside := []string{"Version", "Searchers", "Others", "Online", "Configs"} // Others come with the objective
@@ -85,7 +85,7 @@ func fill(v reflect.Value) {
 	}
 }
 
-// The schema and the table of the documentation are those of the declarations.
+// The schema and the table of the documentation equal the ones made from the declarations.
 func TestReferenceOfKeys(t *testing.T) {
 	const again = "go test ./spec -run ReferenceOfKeys"
 	testbed.Current(t, schemaFile, string(Schema()), again)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A level is part of what a study is, and is written as it is read.
+// A level is part of the identity of a study, and is written as it is read.
 func TestLevel(t *testing.T) {
 	read := func(more string) *Study {
 		t.Helper()

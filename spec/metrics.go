@@ -7,7 +7,7 @@ type BuiltinMetric struct {
 	Name, Unit string
 	// Text describes the metric for people.
 	Text string
-	// Of names the runs that have it; "" is all.
+	// Of names the runs that have the metric; "" is all.
 	Of string
 }
 

@@ -20,7 +20,7 @@ func TestMode(t *testing.T) {
 			t.Errorf("%s: mode %v, want %v", text, s.Mode(), want)
 		}
 	}
-	// On line, nothing needs to be run, and what was said of a program is dropped.
+	// On line, nothing needs to be run, and the keys of a program are dropped.
 	const text = "parameters: {a: 1..3}\nprepare: rm {b}\nenv: {X: '{b}'}\nmetrics: {m: nonsense}\n"
 	online, warnings, err := Parse("f.yaml", []byte(text), func(s *Study) error {
 		s.SetOnline()
@@ -35,7 +35,7 @@ func TestMode(t *testing.T) {
 	}
 }
 
-// Where the runs are made is no part of what a study is.
+// The place of the runs is no part of the identity of a study.
 func TestPlacement(t *testing.T) {
 	const text = "command: [p, '{a}']\nparameters: {a: 1..3}\n"
 	plain := parse(t, text)

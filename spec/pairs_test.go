@@ -8,7 +8,7 @@ import (
 
 const pairsStudy = "command: ['true', '{n}']\nparameters: {n: 1..9}\n"
 
-// Each form of check is read, is written back, and is what the flag says.
+// Each form of check is read, is written back, and equals the form of the flag.
 func TestPairs(t *testing.T) {
 	for text, want := range map[string]Pairs{
 		"":                                  {},

@@ -17,7 +17,7 @@ func TestFlawPlaces(t *testing.T) {
 		table   = "replay: {file: f, parameters: [a], metrics: {elapsed: t}"
 	)
 	for _, tt := range []struct{ file, want string }{
-		// What is run.
+		// The command.
 		{params + "command: §[]\n", "command: an empty list"},
 		{params + "shell: true\ncommand: §' '\n", "command: an empty text"},
 		{params + "command: [p, §[x]]\n", "argument 2: a text is needed, not a list"},
@@ -72,7 +72,7 @@ func TestFlawPlaces(t *testing.T) {
 		{command + "parameters:\n  a: {values: [x, §[y]]}\n", "a text is needed, not a list"},
 		{command + "parameters:\n  a: §[]\n", "an empty list"},
 
-		// What is looked for.
+		// The objective.
 		{command + params + "objective: §{}\n", "one of minimize and maximize is needed"},
 		{command + params + "subject_to: ['energy <= 1', '§cost < 2']\n", "unknown metric cost"},
 		{command + params + "metrics: {elapsed: '§stdout:/(x)/'}\n", "it is built in"},

@@ -60,7 +60,7 @@ func TestPriorKey(t *testing.T) {
 	}
 }
 
-// Which studies were found is no part of what a study is; what was asked for is.
+// The found studies are no part of the identity of a study; the prior that was asked for is.
 func TestPriorIdentity(t *testing.T) {
 	s := &Study{Command: []string{"run"}, Params: []Param{{Name: "n", Type: "int", Min: 1, Max: 9}}}
 	plain := s.Identity()

@@ -60,8 +60,8 @@ func TestSchemaKeys(t *testing.T) {
 	}
 }
 
-// Study files that are read, those of the examples, the scripts and the documentation, are valid by the schema; with
-// a key that there is not they are not.
+// The study files of the examples, the scripts and the documentation are valid by the schema; with an unknown key
+// they are not.
 func TestSchemaAcceptsStudies(t *testing.T) {
 	s := studySchema(t)
 	n := 0
@@ -111,7 +111,7 @@ func TestSchemaMetrics(t *testing.T) {
 	}
 }
 
-// What no study may say the schema refuses.
+// The schema refuses a key or value that no study may have.
 func TestSchemaRefuses(t *testing.T) {
 	s := studySchema(t)
 	for _, text := range []string{
@@ -124,7 +124,7 @@ func TestSchemaRefuses(t *testing.T) {
 	} {
 		if _, _, err := Parse("wrong.yaml", []byte("command: [x, '{n}']\nparameters: {n: 1..2}\n"+text+"\n"),
 			nil); err == nil {
-			t.Errorf("%q is read", text) // then it does not show what is refused
+			t.Errorf("%q is read", text) // then it is no example of a refused text
 		}
 		var v any
 		if err := yaml.Unmarshal([]byte(text), &v); err != nil {

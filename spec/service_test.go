@@ -18,7 +18,7 @@ service:
   stop: redis-cli -p 740$ASSAY_SLOT shutdown
 `
 
-// A service is data: its placeholders are replaced, but for the slot, which only what runs it knows.
+// A service is data: its placeholders are replaced, but for the slot, which only the runner knows.
 func TestService(t *testing.T) {
 	p, err := parse(t, redis).Program()
 	if err != nil {
@@ -47,7 +47,7 @@ func TestService(t *testing.T) {
 	}
 }
 
-// A service that is kept has the same key exactly for configurations that it cannot tell apart.
+// A service that is kept has the same key exactly for configurations that it cannot distinguish.
 func TestServiceKey(t *testing.T) {
 	for _, tt := range []struct {
 		name, start, more string
@@ -91,7 +91,7 @@ func TestServiceKey(t *testing.T) {
 	}
 }
 
-// Services of two studies that have nothing to tell them apart by but what they are made of: texts without a
+// The key distinguishes services of two studies by their texts alone: texts without a
 // parameter count, too.
 func TestServiceKeyOfTwoStudies(t *testing.T) {
 	const base = "command: [c]\nservice: {restart: changed, start: [s]}\n"

@@ -16,8 +16,8 @@ parameters: {opt: [-O1, -O2], n: 1..3, fast: [on, off]}
 env: {CC: clang, OPT_N: "{n}", FLAGS: "{opt} -g"}
 `
 
-// A setup depends on the parameters that it uses and on no other: what it is given does not change with
-// the others, so that they share one build.
+// A setup depends on the parameters that it uses and on no other: its command and its environment do not
+// change with the others, so that they share one build.
 func TestSetupUses(t *testing.T) {
 	for _, tt := range []struct {
 		name, setup string

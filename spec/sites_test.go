@@ -43,7 +43,7 @@ func TestParseSites(t *testing.T) {
 	}
 }
 
-// TestSitesLocated checks that what is wrong in planning gets its place in the file.
+// TestSitesLocated checks that an error in planning gets its place in the file.
 func TestSitesLocated(t *testing.T) {
 	s, err := ParseSites("s.yaml", []byte(threeSites))
 	if err != nil {

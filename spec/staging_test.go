@@ -22,7 +22,7 @@ func TestStagingKeys(t *testing.T) {
 	if _, err := s.Check(); err != nil {
 		t.Error(err)
 	}
-	// What was staged is no part of a study file.
+	// The staged files are no part of a study file.
 	if text, ok := s.YAML(); !ok || !strings.Contains(text, "inputs: [data/in.y4m, '*.c', lib/]") {
 		t.Errorf("%v\n%s", ok, text)
 	}
@@ -57,7 +57,7 @@ func TestStagingFlaws(t *testing.T) {
 	}
 }
 
-// What others say that the inputs are is checked as if they had made it up.
+// Inputs that another process declares are checked as if it had made them up.
 func TestStagedFlaws(t *testing.T) {
 	hash := strings.Repeat("a", 64)
 	in := func(name string) assay.Input { return assay.Input{Name: name, SHA256: hash, Size: 1} }

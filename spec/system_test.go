@@ -25,7 +25,7 @@ list: {command: [qstat], job: '(?P<id>.) (?P<name>.) (?P<state>.)'}
 states: {waiting: [Q], running: [R], over: [F]}
 `
 
-// Each flaw of a file has its place, and what is to be done.
+// Each flaw of a file has its place and its remedy.
 func TestSystemFlaws(t *testing.T) {
 	if _, err := ParseSystem("s.yaml", []byte(goodSystem)); err != nil {
 		t.Fatal(err)

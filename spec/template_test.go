@@ -193,7 +193,7 @@ func TestProgram(t *testing.T) {
 	}
 }
 
-// A file and a pointer have placeholders each: what a value looks like does not
+// A file and a pointer have placeholders each: the text of a value does not
 // change where the one ends and the other begins.
 func TestMetricPlaceholders(t *testing.T) {
 	s, _, err := Parse("study.yaml", []byte(`command: [p, "{d}"]

@@ -36,7 +36,7 @@ func parseTraced(t *testing.T, study, evening string) (*Study, error) {
 	return s, err
 }
 
-// A trace is a value of its resource. Its number is its mean, a configuration has it, and what is on record
+// A trace is a value of its resource. Its number is its mean, a configuration has it, and the record
 // has its points.
 func TestTraces(t *testing.T) {
 	s, err := parseTraced(t, tracedStudy, "seconds,level\n0,80Mbit\n# later\n10, 40000000\n40,1Gbit\n")

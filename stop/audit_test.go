@@ -14,7 +14,7 @@ func TestAuditConformance(t *testing.T) {
 	assaytest.TestStopper(t, func() assay.Stopper { return stop.Audit{Rule: stop.Incumbent{}, Share: 0.5, Seed: 3} })
 }
 
-// The share of the trials that the rule would stop goes on and says why; all others are
+// The share of the trials that the rule would stop goes on, with the reason in its decision; all others are
 // decided by the rule. The same trials are audited whenever they are asked about, other
 // ones with another seed, and not those that a rule spares with the same seed.
 func TestAudit(t *testing.T) {

@@ -98,7 +98,7 @@ func TestCurveRulesSaveAndFind(t *testing.T) {
 		wrong  float64 // most stops that are wrong, of the runs
 		behind float64 // the most
 	}{
-		// Of curves that begin at one value the first reports say little, and the median does not wait.
+		// The first reports show little if all curves begin at one value, and the median does not wait.
 		"median": {func(maximize bool) assay.Stopper { return stop.Median{Maximize: maximize} }, 0.06, 0.15},
 		"curve":  {func(maximize bool) assay.Stopper { return stop.Curve{Maximize: maximize} }, 0.02, 0.02},
 	} {

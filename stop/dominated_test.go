@@ -46,7 +46,7 @@ func TestDominated(t *testing.T) {
 			t.Errorf("%v s, %v J, margin %v: %v %q", c.elapsed, c.energy, c.margin, d.Stop, d.Reason)
 		}
 	}
-	// A metric that has not been measured yet says nothing.
+	// A metric that has not been measured yet does not count.
 	running := measured(9, assay.Running, 100, 0)
 	delete(running.Measurement.Metrics, "energy")
 	if d := (stop.Dominated{Goal: timeAndEnergy}).Decide(history, running); d.Stop {

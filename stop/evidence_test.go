@@ -11,7 +11,7 @@ import (
 	"github.com/assay-run/assay/stop"
 )
 
-// What has no value of its own, or belongs to another space, is no evidence: the chance is what it is without.
+// A trial that has no value of its own, or belongs to another space, is no evidence: the chance stays the same.
 func TestPosteriorEvidence(t *testing.T) {
 	rule := func() *stop.Posterior {
 		return stop.NewPosterior(integers(t, 20, 20), stop.PosteriorOptions{After: 25})
@@ -47,8 +47,8 @@ func TestPosteriorEvidence(t *testing.T) {
 	}
 }
 
-// A trial that broke a limit teaches what one teaches that ended there as the worst of those that finished, or
-// its own value where that is worse still.
+// A trial that broke a limit teaches as much as one that ended there with the worst finished value, or
+// with its own value if that is worse still.
 func TestPosteriorViolatorIsTheWorst(t *testing.T) {
 	h := finishedSlope(25, 3)
 	best, _ := assay.Best(h)
@@ -99,8 +99,9 @@ func TestPosteriorAtTheBest(t *testing.T) {
 	}
 }
 
-// The reason of a stop says of what value the rule is how sure, if it was asked to be sure. A model that says 1000 of
-// everything is wrong by the factors 0.01, 0.02, ..., 0.12; their tenth is at 1.1 of the steps between the 12 in order.
+// The reason of a stop names a value and how sure the rule is of it, if it was asked to be sure. A model that predicts
+// 1000 for everything is wrong by the factors 0.01, 0.02, ..., 0.12; their tenth is at 1.1 of the steps between the 12
+// in order.
 func TestPredictiveSaysHowSure(t *testing.T) {
 	var h []assay.Trial
 	for i := range 12 {
@@ -124,7 +125,7 @@ func TestPredictiveSaysHowSure(t *testing.T) {
 	}
 }
 
-// A trial that was stopped teaches what it was predicted to end at, so that one of another prediction is another
+// A trial that was stopped teaches its predicted end, so that one of another prediction is another
 // history: a rule that has seen the one decides about the other as a new rule does.
 func TestPredictiveMemoKnowsPredictions(t *testing.T) {
 	space := integers(t, 20, 20)
@@ -157,7 +158,7 @@ func TestPredictiveMarginIsKept(t *testing.T) {
 			t.Errorf("with %d finished trials: %d fits, want %d", tt.n, len(fits), tt.fits)
 		}
 	}
-	// What has ended otherwise is no finished trial.
+	// A trial that has ended otherwise is no finished trial.
 	fits = nil
 	tr := trial(50, assay.Infeasible, 5)
 	tr.Config = assay.Config{10, 10}
@@ -166,13 +167,13 @@ func TestPredictiveMarginIsKept(t *testing.T) {
 	}
 }
 
-// What the margin is estimated from are 12 of the exact examples, in the middle of as many equal parts of them in the
-// order of their values. A fit leaves out a tenth of the exact ones, at least one and at most four: where there are
-// 40 every third of the 12. A run of which 0.7 of the value has passed stands for each, except in standard regression.
+// The margin is estimated from 12 of the exact examples, in the middle of as many equal parts of them in the
+// order of their values. A fit leaves out a tenth of the exact ones, at least one and at most four: every third of the
+// 12 if there are 40. A run of which 0.7 of the value has passed stands for each, except in standard regression.
 func TestPredictiveProbes(t *testing.T) {
 	for _, tt := range []struct {
 		n    int
-		want [][]int // of each fit: places of what is left out, in the order of values
+		want [][]int // of each fit: places of the examples left out, in the order of values
 	}{
 		{5, [][]int{{0}, {1}, {2}, {3}, {4}}},
 		{22, [][]int{{0, 11}, {2, 13}, {4, 15}, {6, 17}, {8, 19}, {10, 21}}},

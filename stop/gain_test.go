@@ -80,7 +80,7 @@ func TestGainGoesOnWhileThereIsSome(t *testing.T) {
 	}
 }
 
-// It is a pure function of what it is given, and judges nothing without finished runs or a budget.
+// It is a pure function of its arguments, and judges nothing without finished runs or a budget.
 func TestGainIsPure(t *testing.T) {
 	space, trials := bowl(120, 1)
 	n, why := endedAt(stop.NewGain(space, 0.1, 1), trials, math.Inf(1))

@@ -6,7 +6,7 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// Incumbent stops a run as soon as its value reaches that of the best finished trial: BO-TC of Cello (Ding et al. 2022,
+// Incumbent stops a run as soon as its value reaches the best finished trial's: BO-TC of Cello (Ding et al. 2022,
 // §4.3). With an exact objective it never stops a run that would have been the new best. No run is stopped before a
 // trial has finished.
 //

@@ -7,7 +7,7 @@ import (
 	"github.com/assay-run/assay/stop"
 )
 
-// A run is compared with those at its level: below the full one with what is not among the best third there.
+// A run is compared with the runs at its level: below the full one with the runs outside the best third there.
 func TestLevel(t *testing.T) {
 	at := func(id int64, level, value float64) assay.Trial {
 		tr := trial(id, assay.Done, value)

@@ -14,7 +14,7 @@ import (
 // a restart strategy (Luby, Sinclair and Zuckerman 1993): the loss is at most 8·Limit, and on a program whose median
 // run is shorter than Limit it is seldom more than that.
 //
-// Once a trial has finished Rule decides. The time is that of the measurement, for any objective.
+// Rule decides once a trial has finished. The time is the measurement's, for any objective.
 type Opening struct {
 	Rule  assay.Stopper // decides after the first finished trial
 	Limit time.Duration // 0 means none: Rule decides alone

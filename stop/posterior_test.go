@@ -25,8 +25,8 @@ func TestPosteriorConformance(t *testing.T) {
 	}
 }
 
-// A run that the trials say will be slow is stopped at once, and one that may become
-// the best goes on, until it has come to the best.
+// A run that will be slow by the trials is stopped at once, and one that may become
+// the best goes on, until it has reached the best.
 func TestPosteriorStops(t *testing.T) {
 	rule := stop.NewPosterior(integers(t, 20, 20), stop.PosteriorOptions{})
 	h := slices.DeleteFunc(finishedSlope(40, 1), func(t assay.Trial) bool { return t.Config[0] < 4 })
@@ -102,7 +102,7 @@ func TestPosteriorLearnsNothingFromItsOwnStops(t *testing.T) {
 	if got := with(assay.Censored, 0.9*best.Value); got != plain {
 		t.Errorf("one that was stopped below the best changes the chance from %v to %v", plain, got)
 	}
-	// One that came to the best is known to be worse than that, not to end there.
+	// One that reached the best is known to be worse than that, not to end there.
 	censored, exact := with(assay.Censored, 1.001*best.Value), with(assay.Done, 1.001*best.Value)
 	if !(censored < 0.9*exact) {
 		t.Errorf("the chance is %v beside a run that came to the best, %v beside one that ended there", censored, exact)
@@ -115,8 +115,8 @@ func TestPosteriorLearnsNothingFromItsOwnStops(t *testing.T) {
 	}
 }
 
-// The chance falls with the time that has passed, and is that of outcomes: of runs whose
-// values the rule does not know, as many become the best as it says.
+// The chance falls with the time that has passed, and is true of outcomes: as many of the runs whose
+// values the rule does not know become the best as it predicts.
 func TestPosteriorChance(t *testing.T) {
 	space := integers(t, 20, 20)
 	said, became, runs := 0.0, 0, 0
@@ -211,7 +211,7 @@ func TestPosteriorSpare(t *testing.T) {
 	}
 }
 
-// What was worked out for one history must not leak into the decisions about another.
+// A computation for one history must not leak into the decisions about another.
 func TestPosteriorMemoChangesNothing(t *testing.T) {
 	space := integers(t, 20, 20)
 	all := finishedSlope(60, 6)
@@ -252,7 +252,7 @@ func TestPosteriorPanics(t *testing.T) {
 	}
 }
 
-// Where half of a small space has been tried, what a stop saves is worth little: the run
+// The time that a stop saves is worth little if half of a small space has been tried: the run
 // may have been one of the last that are better.
 func TestPosteriorStopsNothingWhenLittleIsLeft(t *testing.T) {
 	space := integers(t, 9, 3) // 40 configurations
@@ -276,7 +276,7 @@ func TestPosteriorStopsNothingWhenLittleIsLeft(t *testing.T) {
 	}
 }
 
-// Where the best value is not positive there is no prediction, and nothing is stopped by one.
+// There is no prediction if the best value is not positive, and nothing is stopped by one.
 func TestPosteriorNeedsAPositiveBest(t *testing.T) {
 	rule := stop.NewPosterior(integers(t, 20, 20), stop.PosteriorOptions{})
 	for _, best := range []float64{0, -1} {

@@ -243,7 +243,7 @@ func TestSpare(t *testing.T) {
 	}
 }
 
-// What was worked out for one history must not leak into the decisions about
+// A computation for one history must not leak into the decisions about
 // another: a rule that has seen anything decides as a new one does.
 func TestMemoChangesNothing(t *testing.T) {
 	space := integers(t, 20, 20)

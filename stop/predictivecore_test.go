@@ -110,8 +110,8 @@ func published(
 	return max(p.Predict(space.Encode(running.Config)).Mean, running.Value), chosen
 }
 
-// The prediction is that of the distribution and the start that are asked for, of the
-// pair that cross-validation chooses, and of the running trial as a censored row. No
+// The prediction is from the distribution and the start that are asked for, from the
+// pair that cross-validation chooses, and from the running trial as a censored row. No
 // other regression predicts the same.
 func TestPredictionIsThePublishedOne(t *testing.T) {
 	space := integers(t, 20, 20)

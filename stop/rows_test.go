@@ -7,8 +7,8 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// The process sees 120 trials: the latest 60, and of those before the 60 that say most, exact ones before those
-// that were stopped, and the best of each first. They stay in the order of time.
+// The process sees 120 trials: the latest 60, and the 60 most informative of the earlier ones, exact ones before
+// stopped ones, and the best of each first. They stay in the order of time.
 func TestRowsOfManyTrials(t *testing.T) {
 	space, err := assay.NewSpace([]assay.Param{{Name: "a", Kind: assay.Integer, Lo: 0, Hi: 999}})
 	if err != nil {

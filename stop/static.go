@@ -8,7 +8,7 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// Static stops a run as soon as its value reaches that of the first trial that finished: BO-ST of Cello (Ding et al.
+// Static stops a run as soon as its value reaches the one of the first trial that finished: BO-ST of Cello (Ding et al.
 // 2022, §4.3), whose limit is the run time of the initial configuration and never falls. The first trial that finished
 // is the first of history in state Done, in the order of results; no run is stopped before a trial has finished.
 type Static struct{}
@@ -25,7 +25,7 @@ func (Static) Decide(history []assay.Trial, running assay.Trial) assay.Decision 
 	return assay.Decision{Predicted: math.NaN()}
 }
 
-// against stops a run whose value so far is at least that of the standard: it can no longer be better.
+// against stops a run whose value so far is at least the standard's: it can no longer be better.
 func against(running, standard assay.Trial, standing string) assay.Decision {
 	d := assay.Decision{Predicted: math.NaN()}
 	if running.Value >= standard.Value {

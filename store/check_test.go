@@ -70,13 +70,13 @@ func tamper(t *testing.T, text string) *sqlite.Store {
 	return openTest(t, path)
 }
 
-// One change is all that is found, at its place and in its study, and a repair says that it has removed it if and
-// only if it has.
+// The check finds one change alone, at its place and in its study, and a repair reports that it has removed it if
+// and only if it has.
 func TestChecker(t *testing.T) {
 	const of = " study = (SELECT id FROM studies WHERE name = 'b')"
 	for _, c := range []struct {
 		text     string
-		problems []string // with * for what may follow
+		problems []string // with * for any text that follows
 		repaired bool
 		trials   int64 // made from the events
 	}{

@@ -12,7 +12,7 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// What has no number is NULL, and what JSON has no number for is text.
+// A value that is no number is NULL, and a metric for which JSON has no number is text.
 func TestTrialColumns(t *testing.T) {
 	row := assay.TrialRow{Seq: 7, Trial: assay.Trial{Proposal: assay.Proposal{ID: 3}, Value: math.NaN(), Attempts: 2}}
 	c, err := NewTrialColumns(row)
@@ -72,7 +72,7 @@ func (s scanned) Scan(to ...any) error {
 	return nil
 }
 
-// A summary is read as it was written, and what is no summary is damage.
+// A summary is read as it was written, and any other columns are damage.
 func TestScanHead(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	sum := assay.Summary{
@@ -158,7 +158,7 @@ func TestPaged(t *testing.T) {
 				}
 				last = i
 			}
-			// A full page may have been the last, unless n says so.
+			// A full page may have been the last, unless n shows that it was.
 			pages := want/PageRows + 1
 			if n > 0 && want == n && want%PageRows == 0 {
 				pages--
@@ -182,7 +182,7 @@ func TestPaged(t *testing.T) {
 	}
 }
 
-// A row is what its record says, and of a withdrawal what stood there before.
+// A row is the trial of its record, and the row of a withdrawal is the trial as it was before.
 func TestDecodeRow(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	record := func(e assay.Event) Record {
@@ -227,7 +227,7 @@ func TestDecodeRow(t *testing.T) {
 	}
 }
 
-// The creation of a study is record 0, and says the name and the specification.
+// The creation of a study is record 0, and has the name and the specification.
 func TestCheckCreation(t *testing.T) {
 	record := func(c Creation) Record {
 		b, err := c.Encode()

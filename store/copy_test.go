@@ -9,7 +9,7 @@ import (
 	"github.com/assay-run/assay/store"
 )
 
-// Of studies about as long as pages of them, each record is copied once, and what is there already is not.
+// Each record of a study about as long as a page is copied once, and a record that is there already is not.
 func TestCopyPages(t *testing.T) {
 	const page = store.PageRows / 2 // trials
 	for _, c := range []struct{ from, to, extra int64 }{

@@ -82,7 +82,7 @@ func TestEventRoundTrip(t *testing.T) {
 	})
 }
 
-// What can be decoded is encoded to the same event again.
+// An event that can be decoded is encoded to the same event again.
 func FuzzDecodeEvent(f *testing.F) {
 	for seed := range 20 {
 		b, err := EncodeEvent(rapid.Custom(drawEvent).Example(seed))

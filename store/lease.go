@@ -98,8 +98,8 @@ func (l *lease) Renew(ctx context.Context) error {
 	return nil
 }
 
-// Release implements [assay.Lease]. It returns nil for a lease that was lost. An error is that
-// of free, and the lease has ended all the same.
+// Release implements [assay.Lease]. It returns nil for a lease that was lost, else the error of free. The
+// lease has ended in either case.
 func (l *lease) Release() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

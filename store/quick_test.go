@@ -27,8 +27,8 @@ func fullTrial() assay.Trial {
 	}
 }
 
-// What a record is full of is read quickly: who gives a trial another field adds it to the quick
-// reading, or to those that are rare.
+// The quick reading takes the frequent fields of a record: another field of a trial is added to it, or to
+// the rare ones.
 func TestQuickEventTakesTrials(t *testing.T) {
 	full := fullTrial()
 	rare := []string{"Missing", "Failure", "Stdout", "Stderr", "Values", "Curve", "Last"}
@@ -40,7 +40,7 @@ func TestQuickEventTakesTrials(t *testing.T) {
 			}
 		}
 	}
-	odd := full // what is rare is read all the same
+	odd := full // a rare field is read all the same
 	odd.Measurement.Curve = &assay.Curve{}
 	odd.Decision = &assay.Decision{Stop: true, Last: true}
 	b, err := EncodeEvent(assay.Event{Told: &odd})
@@ -95,7 +95,7 @@ func sameAsSlow(t interface {
 	}
 }
 
-// Of any event the quick reading finds what encoding/json finds, or nothing.
+// The quick reading of any event finds the same as encoding/json, or nothing.
 func TestQuickEvent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b, err := EncodeEvent(drawEvent(t))
@@ -143,8 +143,8 @@ func BenchmarkDecodeEvent(b *testing.B) {
 	}
 }
 
-// The events come in their order, however many are decoded at once; what is before a damaged one or
-// before the end of what can be read is there, and no more is read than is wanted.
+// The events come in their order, however many are decoded at once. The ones before a damaged one or
+// before the end of the readable part are there, and no more is read than is wanted.
 func TestEventsOf(t *testing.T) {
 	errRead := errors.New("no disk")
 	full := fullTrial()

@@ -15,7 +15,7 @@ import (
 	"github.com/assay-run/assay/study"
 )
 
-// at returns a trial that began so many seconds after the beginning, ended as ended says,
+// at returns a trial that began so many seconds after the beginning, ended as in ended,
 // and was decided on after some seconds: 0 for never.
 func at(start float64, t assay.Trial, decided float64, audited bool) assay.Trial {
 	sec := func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
@@ -28,7 +28,7 @@ func at(start float64, t assay.Trial, decided float64, audited bool) assay.Trial
 	return t
 }
 
-// What the audited trials say is known here by hand.
+// The result of the audited trials is known here by hand.
 func TestNewAudit(t *testing.T) {
 	failed := ended(assay.Failed, 9)
 	trials := []assay.Trial{
@@ -68,8 +68,8 @@ func TestNewAudit(t *testing.T) {
 	}
 }
 
-// The estimate tells the truth: on a table whose every run is known, what the audit says
-// of wrong stops and of the time saved is within its bounds, over many studies. The rule
+// The estimate is true: on a table whose every run is known, the audit's shares of wrong
+// stops and of the time saved are within its bounds, over many studies. The rule
 // stops runs by a coin that knows nothing, so that some stops are wrong.
 func TestAuditIsTrue(t *testing.T) {
 	const n = 600
@@ -150,7 +150,7 @@ func (hasty) Decide(history []assay.Trial, running assay.Trial) assay.Decision {
 	return assay.Decision{Stop: ok && running.ID%2 == 0, Reason: "in haste", Predicted: math.NaN()}
 }
 
-// The record has the audit: a study that is read again says the same.
+// The record has the audit: a study that is read again has the same.
 func TestAuditIsRecorded(t *testing.T) {
 	tr := at(1, ended(assay.Done, 5), 2, true)
 	tr.ID, tr.Config = 1, assay.Config{1}

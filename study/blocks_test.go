@@ -61,7 +61,7 @@ func onFloor(t *testing.T, st assay.Store, f *floor, trials int) *study.Study {
 	return s
 }
 
-// Of three workers of a class one is slower by more than configurations differ. The answer does not hang on
+// One of three workers of a class is slower by more than configurations differ. The answer does not depend on
 // which of them made a run; with the same runs that name no worker it does.
 func TestWorkerIsAFactor(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
@@ -123,7 +123,7 @@ func mixed() *floor {
 	}
 }
 
-// What a study on machines of any class recommends has run on the target class, on which five of the
+// The recommendation of a study on machines of any class has run on the target class, on which five of the
 // leading configurations are run again.
 func TestAnyClassEndsOnItsTarget(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
@@ -177,7 +177,7 @@ func onClass(trials []assay.Trial, class string) (some []assay.Trial) {
 	return some
 }
 
-// What ran on another class only is no answer, whatever ended the study.
+// A configuration that ran on another class only is no answer, whatever ended the study.
 func TestWhatDidNotRunOnTheTargetIsNoAnswer(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		f := mixed()

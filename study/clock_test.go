@@ -13,9 +13,9 @@ import (
 	"github.com/assay-run/assay/study"
 )
 
-// jumped runs a study of two sessions by a clock, and returns what of its record does not depend on what the clock
-// shows: the events in their order, what was spent, what runs took. It counts what cannot be: a time that goes back in
-// the study's own account, and a duration below zero.
+// jumped runs a study of two sessions by a clock, and returns the part of its record that does not depend on the
+// clock: the events in their order, the time spent, the time of runs. It counts impossible times: a time that goes
+// back in the study's own account, and a duration below zero.
 func jumped(t *testing.T, clock assay.Clock) (record string, wrong int) {
 	inBubble(t, func(t *testing.T) {
 		mem := store.NewMem()
@@ -26,7 +26,7 @@ func jumped(t *testing.T, clock assay.Clock) (record string, wrong int) {
 			s.Searcher = search.NewRandom(s.Space, 3)
 			r := mustRun(t, s)
 			record += fmt.Sprintln(r.EndedBy, r.Spent, len(r.Trials), r.Best.ID, study.Saved(r.Trials))
-			time.Sleep(time.Hour) // nobody runs it
+			time.Sleep(time.Hour) // no session runs it
 		}
 		var spent time.Duration
 		for e, err := range mem.Events(context.Background(), "s", 0) {
@@ -39,7 +39,7 @@ func jumped(t *testing.T, clock assay.Clock) (record string, wrong int) {
 			spent = e.Spent
 			record += fmt.Sprintln(e.Spent, e.Asked, e.Ended != nil)
 			if tr := e.Told; tr != nil {
-				if tr.Ended.Sub(tr.Started) < 0 { // in the memory of who ran it; a file keeps what the clocks showed
+				if tr.Ended.Sub(tr.Started) < 0 { // in the memory of the session; a file keeps the times of the clock
 					wrong++
 				}
 				record += fmt.Sprintln(tr.ID, tr.State, tr.Value, tr.Measurement.Elapsed)
@@ -50,8 +50,8 @@ func jumped(t *testing.T, clock assay.Clock) (record string, wrong int) {
 }
 
 // A clock that is set while a study runs, by an hour or a year, forward or back, changes nothing of it: not its budget,
-// not the order of its events, not what it proposes, not how long anything took. The control measures by what the clock
-// shows, and must come to something else.
+// not the order of its events, not its proposals, not how long anything took. The control measures by the time that the
+// clock shows, and must get another result.
 func TestClockJumps(t *testing.T) {
 	want, _ := jumped(t, nil)
 	steps, control := 0, 0

@@ -93,7 +93,7 @@ func (h *Control) Enqueue(ctx context.Context, by string, configs ...assay.Confi
 	})
 }
 
-// Order moves waiting trials before those of less priority; see [assay.Job.Priority]. Errors are those of Withdraw. A
+// Order moves waiting trials before those of less priority; see [assay.Job.Priority]. Errors are as for Withdraw. A
 // job that the Runner has begun to look at changes its place only if the Runner supports that.
 func (h *Control) Order(ctx context.Context, priority int, by string, trials ...int64) error {
 	trials = unique(trials)

@@ -21,7 +21,7 @@ import (
 )
 
 // A farm makes runs that outlive their callers: each takes as many seconds as its configuration
-// says. It counts what was begun, and by lose says which attempts never end well.
+// has. It counts the runs that have begun, and lose names the attempts that never end well.
 type farm struct {
 	mu    sync.Mutex
 	runs  map[assay.RunID]*farmed
@@ -85,7 +85,7 @@ func (f *farm) Run(ctx context.Context, job assay.Job, _ func(assay.Measurement)
 	}
 }
 
-// farmStudy returns a study on a farm with a searcher that takes what is given.
+// farmStudy returns a study on a farm with a searcher that takes given configurations.
 func farmStudy(t testing.TB, st assay.Store, f *farm, trials int) *study.Study {
 	s := newStudy(t, st, trials)
 	s.Runner, s.Control = f, study.NewControl()
@@ -164,7 +164,7 @@ func story(t testing.TB, st assay.Store) (lines []string) {
 }
 
 // A session that lets go of its runs ends at once and records nothing; the next one attaches to
-// them, whenever that is, and no run is made twice. The record is that of a session that stayed.
+// them, whenever that is, and no run is made twice. The record equals the one of a session that stayed.
 func TestDetach(t *testing.T) {
 	var want []string
 	inBubble(t, func(t *testing.T) {
@@ -212,7 +212,7 @@ func TestDetach(t *testing.T) {
 					}
 					seen[id] = true
 				}
-				// What ends while nobody looks, or at the same moment, is told in another order.
+				// Runs that end between sessions, or at the same moment, are told in another order.
 				got := asked(story(t, mem))
 				if !slices.Equal(sorted(got), sorted(asked(want))) {
 					t.Errorf("every %v: after %d sessions\n%s\nwant\n%s", every, sessions,
@@ -292,7 +292,7 @@ func ids(trials []assay.Trial) (all []int64) {
 	return all
 }
 
-// What people give comes before what the search proposes, and goes on after its end.
+// Configurations from people come before the proposals of the search, and run after its end too.
 func TestGive(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		mem := store.NewMem()
@@ -374,7 +374,7 @@ func told(t testing.TB, st assay.Store) (all []assay.Trial) {
 	return all
 }
 
-// Of trials that wait, the one of greater priority is launched first, also in a later session.
+// The waiting trial of greater priority is launched first, also in a later session.
 func TestOrder(t *testing.T) {
 	for _, again := range []bool{false, true} {
 		inBubble(t, func(t *testing.T) {
@@ -412,8 +412,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// In a pause nothing begins, what runs comes to its end, and no time is spent: in a later session
-// too, which attaches to what runs.
+// In a pause no run begins, the running ones end, and no time is spent: in a later session
+// too, which attaches to the running ones.
 func TestPause(t *testing.T) {
 	for _, again := range []bool{false, true} {
 		inBubble(t, func(t *testing.T) {
@@ -497,8 +497,8 @@ func TestSetBudget(t *testing.T) {
 	}
 }
 
-// Commands in any order at any time, sessions that end at any time: what was acknowledged is on
-// record, the next session proposes what the last one would have, and each trial ends once.
+// Commands in any order at any time, sessions that end at any time: each acknowledged command is on
+// record, the next session proposes the same as the last one would have, and each trial ends once.
 func TestCommandsAtRandom(t *testing.T) {
 	for seed := range uint64(40) {
 		inBubble(t, func(t *testing.T) { randomCommands(t, seed) })
@@ -509,7 +509,7 @@ func randomCommands(t *testing.T, seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	mem, f := store.NewMem(), newFarm(1+r.IntN(4))
 	f.lose = func(id assay.RunID) bool { return id.Trial%5 == 0 && id.Attempt == 1 }
-	var acks []string // what has to be on record
+	var acks []string // commands that have to be on record
 	for sessions := 0; ; sessions++ {
 		s := farmStudy(t, mem, f, 30)
 		g := begin(t, s)
@@ -583,7 +583,7 @@ func randomCommands(t *testing.T, seed uint64) {
 }
 
 // A process that dies behind any event leaves a record with which the next session goes on: it
-// proposes what is there, ends what is open, and has the budget that was steered.
+// repeats the recorded proposals, ends the open trials, and has the budget that was steered.
 func TestKilledBehindEachEvent(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		mem, f := store.NewMem(), newFarm(3)
@@ -667,7 +667,7 @@ func TestKilledBehindEachEvent(t *testing.T) {
 	})
 }
 
-// randomCommand gives one, and returns what has to be on record if it was acknowledged.
+// randomCommand gives one, and returns the text that has to be on record if it was acknowledged.
 func randomCommand(ctx context.Context, h *study.Control, r *rand.Rand) string {
 	switch id := 1 + r.Int64N(40); r.IntN(10) {
 	case 0, 1:
@@ -715,8 +715,8 @@ func (f *few) Ask(n int) ([]assay.Proposal, error) {
 	return ps, err
 }
 
-// What is given while the best is compared with the first is run if the search had come to its end, and not if the
-// budget was spent.
+// A configuration that is given while the best is compared with the first runs if the search had ended, and not if
+// the budget was spent.
 func TestGiveAfterTheSearch(t *testing.T) {
 	for _, tt := range []struct {
 		by    string

@@ -243,8 +243,8 @@ func (c *control) timed() bool {
 	return c.limit.Time > 0 && (c.by == "budget" || c.by == "search")
 }
 
-// pressed reports whether the search goes on until the time budget is spent, or has ended because of that: what a
-// repeated run takes is then lost to the search.
+// pressed reports whether the search goes on until the time budget is spent, or has ended because of that: the time
+// of a repeated run is then lost to the search.
 func (c *control) pressed() bool { return c.limit.Time > 0 && (c.by == "" || c.by == "budget") }
 
 // interrupted reports whether a person has ended the study, or has the search go on, and sets

@@ -35,7 +35,7 @@ func (n enoughAfter) Enough(trials []assay.Trial, _ float64) (string, bool) {
 	return "enough", len(trials) >= int(n)
 }
 
-// Of several reasons the study ends by that of the user, then by that of its purpose, then by that of its cost.
+// A study with several reasons to end ends by the user's, then by its purpose, then by its cost.
 func TestControlEnds(t *testing.T) {
 	target := 3.0
 	closed := make(chan struct{})

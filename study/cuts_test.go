@@ -11,8 +11,8 @@ import (
 	"github.com/assay-run/assay/store"
 )
 
-// What a searcher removed is on record once, before the proposals that came after it; a session that goes on does not
-// record it again.
+// The cuts of a searcher are on record once, before the proposals that came after them; a session that goes on does
+// not record them again.
 func TestCutsAreRecordedOnce(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		st := store.NewMem()

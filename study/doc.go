@@ -23,7 +23,7 @@
 //
 // # The loop
 //
-// One goroutine, that of Run, owns the searcher and the record. For each trial it does the following, and it does not
+// One goroutine, Run's, owns the searcher and the record. For each trial it does the following, and it does not
 // begin a step before the one above is on record:
 //
 //	step      who acts                                on record afterwards
@@ -43,7 +43,7 @@
 //     proposals are on record, and the next session runs them again, first.
 //   - The searcher never knows more than the record, so that replaying the record
 //     gives a new searcher the same state.
-//   - Of two sessions of one study at most one goes on: each appends at the
+//   - At most one of two sessions of one study goes on: each appends at the
 //     position up to which it has read, and the store refuses the other.
 //
 // # The states of a trial

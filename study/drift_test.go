@@ -40,7 +40,7 @@ func drifts() *drifting {
 	return d
 }
 
-// watcher is a searcher that remembers what it observed.
+// watcher is a searcher that remembers the trials it observed.
 type watcher struct {
 	assay.Searcher
 	seen []int64
@@ -137,7 +137,7 @@ func TestDriftingWorkerIsSetAside(t *testing.T) {
 	})
 }
 
-// What drifts is said for a metric that is no time, and of another day with the date.
+// A drift is reported for a metric that is no time too, and with the date if it began on another day.
 func TestDriftInWords(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		d := drifts()

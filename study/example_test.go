@@ -13,7 +13,7 @@ import (
 	"github.com/assay-run/assay/study"
 )
 
-// A server is a Runner. It answers what a run of the job would have measured, and
+// A server is a Runner. It answers with the measurement of a run of the job, and
 // waits for nothing: configuration x takes 4 s at x = 6, and 2 s more for each step
 // away from it.
 type server struct{}

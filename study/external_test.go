@@ -107,7 +107,7 @@ func TestDeskGoesOnWhereItWas(t *testing.T) {
 	}
 }
 
-// The end is on record once, whoever asks again.
+// The end is on record once, however often a client asks again.
 func TestDeskEndsOnce(t *testing.T) {
 	st := store.NewMem()
 	for _, h := range askDesk(t, openDesk(t, st), 20).Trials {
@@ -169,7 +169,7 @@ func TestDeskTellsAllOrNothing(t *testing.T) {
 	}
 }
 
-// A limit is not kept by what nobody measured, though every measurement has an elapsed time.
+// A metric that no client measured keeps no limit, though every measurement has an elapsed time.
 func TestDeskLimits(t *testing.T) {
 	st := store.NewMem()
 	s := deskStudy(t, st)
@@ -254,7 +254,7 @@ func (f *fullStore) Append(ctx context.Context, name string, at assay.Position, 
 	return f.Store.Append(ctx, name, at, es...)
 }
 
-// What cannot be recorded is not handed out, and counts for nothing.
+// A proposal that cannot be recorded is not handed out, and counts for nothing.
 func TestDeskStoreFails(t *testing.T) {
 	st := &fullStore{Store: store.NewMem()}
 	open := func() *study.ExternalSession {
@@ -282,7 +282,7 @@ func TestDeskStoreFails(t *testing.T) {
 	}
 }
 
-// What a person decides holds for the desks that come after, and what is in flight may be told all the same.
+// The decision of a person holds for the desks that come after, and a trial in flight may be told all the same.
 func TestDeskObeys(t *testing.T) {
 	st := store.NewMem()
 	d := openDesk(t, st)

@@ -19,7 +19,7 @@ import (
 var timeAndEnergy = assay.Goal{Metric: "elapsed", Grows: true, Others: []assay.Objective{{Metric: "energy"}}}
 
 // curved takes x seconds and an energy that falls up to x = 20 and rises again, so that those up to 20 are the front.
-// What it does at each run of a configuration may be another thing.
+// Its runs of one configuration may differ.
 type curved struct {
 	fake
 	runs   map[float64]int
@@ -90,7 +90,7 @@ func TestFrontOfAStudy(t *testing.T) {
 	})
 }
 
-// A run that a finished one beats in both is stopped; what is found is the same.
+// A run that a finished one beats in both is stopped; the front is the same.
 func TestDominatedRunsAreStopped(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s, _ := frontStudy(t, store.NewMem(), 40)
@@ -110,7 +110,7 @@ func TestDominatedRunsAreStopped(t *testing.T) {
 	})
 }
 
-// Runs at the end take out of the front what was there by luck, and what fails.
+// Runs at the end remove from the front the points that were there by luck, and the ones that fail.
 func TestFrontIsRunAgain(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		st := store.NewMem()
@@ -145,7 +145,7 @@ func TestFrontIsRunAgain(t *testing.T) {
 		if len(r.Refuted) != 1 || r.Refuted[0].Trial.Config[0] != 2 {
 			t.Errorf("refuted: %+v", r.Refuted)
 		}
-		// The next session runs nothing again, and comes to the same.
+		// The next session runs nothing again, and gets the same result.
 		again, runner := build()
 		if q := mustRun(t, again); !slices.Equal(configsOf(q.Front), configsOf(r.Front)) || len(runner.ran) > 0 {
 			t.Errorf("the study, ended, ran %v and has %v", runner.ran, configsOf(q.Front))
@@ -158,7 +158,7 @@ func TestFrontIsRunAgain(t *testing.T) {
 	})
 }
 
-// The runs at the end fit a time budget, and what they need is kept back.
+// The runs at the end fit a time budget, and their time is kept back.
 func TestFrontKeepsTimeBack(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s, _ := frontStudy(t, store.NewMem(), 0)
@@ -171,8 +171,8 @@ func TestFrontKeepsTimeBack(t *testing.T) {
 	})
 }
 
-// Of points that differ by less than any use one is in the front: 4 bytes of 2.5 million are no reason for half as much
-// time again. Beside each point that is left out there is another, however many points lie close together.
+// The front has one of the points that differ by less than any use: 4 bytes of 2.5 million are no reason for half as
+// much time again. Each point that is left out has another beside it, however many points lie close together.
 func TestFrontTolerance(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		sizes := map[float64]float64{1: 3e6, 2: 2491000, 3: 2490996, 4: 2.4e6, 5: 2.3999e6}

@@ -10,7 +10,7 @@ import (
 	"github.com/assay-run/assay/study"
 )
 
-// enders ends a study after so many trials, and notes what it was told is left.
+// enders ends a study after so many trials, and notes the budget left that it was given.
 type enders struct {
 	after int
 	least float64
@@ -73,7 +73,7 @@ func TestBudgetComesBeforeGain(t *testing.T) {
 	})
 }
 
-// A budget that somebody gives to a study which ended so is to be used.
+// A budget that a person gives to a study which ended so is to be used.
 func TestBudgetGivenAfterGain(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		st := store.NewMem()

@@ -191,7 +191,7 @@ func (r *repeated) Run(ctx context.Context, job assay.Job, see func(assay.Measur
 	return m, err
 }
 
-// commands are those of a person who changes the study all the time.
+// commands acts as a person who changes the study all the time.
 func commands(t *testing.T, s *study.Study) {
 	ctx, h := t.Context(), s.Control
 	for _, do := range []func() error{

@@ -8,8 +8,8 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// What a study holds of its trials, with all that it knows by configuration and for the race, takes at most 3/5
-// of what the trials take as values: a server has hundreds of studies.
+// The memory of a study for its trials, with all that it knows by configuration and for the race, is at most 3/5
+// of the memory of the trials as values: a server has hundreds of studies.
 func TestHeld(t *testing.T) {
 	const n = 20_000
 	trial := func(i int) assay.Trial {

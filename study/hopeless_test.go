@@ -10,7 +10,7 @@ import (
 	"github.com/assay-run/assay/study"
 )
 
-// scripted is a Runner whose n-th run, from 1, ends as its function says.
+// scripted is a Runner whose n-th run, from 1, ends with the result of its function.
 type scripted struct {
 	n   int
 	run func(n int) (assay.Measurement, error)
@@ -21,7 +21,7 @@ func (f *scripted) Run(context.Context, assay.Job, func(assay.Measurement)) (ass
 	return f.run(f.n)
 }
 
-// exits is a run that ends with a code and says something.
+// exits is a run that ends with a code and prints a text.
 func exits(code int, format string, args ...any) (assay.Measurement, error) {
 	return assay.Measurement{ExitCode: code, Stderr: fmt.Appendf(nil, format, args...)}, nil
 }
@@ -85,8 +85,8 @@ func TestHopeless(t *testing.T) {
 	}
 }
 
-// A session that goes on after such an end tries again: five more, or all if somebody has
-// seen to the reason. Once a trial came to its end, no number of failures ends the study.
+// A session that goes on after such an end tries again: five more, or all if the reason was
+// removed. No number of failures ends the study once a trial has run to its end.
 func TestHopelessIsOfOneSession(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		mem := store.NewMem()
@@ -125,8 +125,8 @@ func TestHopelessIsOfOneSession(t *testing.T) {
 	})
 }
 
-// The limit of a hook is a failure of the trial; one that is what was left of the budget is
-// none of its own: the trial is run again.
+// The limit of a hook is a failure of the trial, unless the limit is the rest of the budget:
+// then the trial is run again.
 func TestLimitOfAHook(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		limit := func(int) (assay.Measurement, error) {

@@ -89,7 +89,7 @@ func TestJournalMergesAppends(t *testing.T) {
 	})
 }
 
-// Of what is merged each caller has its own error, and one that cannot be stored harms nobody.
+// Each caller of a merged append has its own error, and an event that cannot be stored harms no other.
 func TestJournalTellsErrorsApart(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		st := &slow{Store: picky{store.NewMem()}, takes: time.Second}
@@ -177,7 +177,7 @@ func TestJournalEnds(t *testing.T) {
 }
 
 // While a study runs, others write through its journal. Nothing of it reaches the searcher, the
-// study ends as ever, and what does not count is booked.
+// study ends as ever, and each attempt that does not count is booked.
 func TestJournalBesideTheLoop(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		want := mustRun(t, newStudy(t, store.NewMem(), 10))
@@ -223,7 +223,7 @@ func TestJournalBesideTheLoop(t *testing.T) {
 	})
 }
 
-// An attempt that was taken for lost may come back: then what it cost is not lost.
+// An attempt that was taken for lost may come back: then its time is not lost.
 func TestLost(t *testing.T) {
 	events := []assay.Event{
 		booked(1, 1, "lost", 10*time.Second),
@@ -247,7 +247,7 @@ func TestLost(t *testing.T) {
 	if a.Lost != want {
 		t.Errorf("lost %v, want %v", a.Lost, want)
 	}
-	// The journal writes into each booking what it takes back, so that a sum is enough.
+	// The journal writes into each booking the time it takes back, so that a sum is enough.
 	mem := store.NewMem()
 	j := journalOf(t, newStudy(t, mem, 1))
 	for _, e := range events {

@@ -91,7 +91,7 @@ func (j *judge) read(e assay.Event) {
 // compared returns how many runs compare the best with the first.
 func (j *judge) compared() int { return len(j.checks) }
 
-// resumed marks the trials on record as those of earlier sessions.
+// resumed marks the trials on record as trials of earlier sessions.
 func (j *judge) resumed() {
 	j.replayed = len(j.history)
 	j.choose()

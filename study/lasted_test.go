@@ -7,7 +7,7 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// What a trial takes beside its own time is the least of those that are done; how long a configuration takes the
+// The time of a trial beside its own is the least of the trials that are done. The time of a configuration is the
 // upper quartile of its runs, however they ended: of up to four the longest, of five the fourth.
 func TestLasted(t *testing.T) {
 	began := time.Unix(1000, 0)

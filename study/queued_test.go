@@ -38,8 +38,8 @@ func (q queued) Run(ctx context.Context, job assay.Job, _ func(assay.Measurement
 	return assay.Measurement{Elapsed: time.Since(began)}, err
 }
 
-// A budget of time is that of the clock, where runs wait for others too: when it is spent, a run that waits is taken
-// back, and made when the study goes on; one that runs is stopped. The control is a Runner that does not say that its
+// A budget of time is the clock's, also if runs wait for others: when it is spent, a run that waits is taken back,
+// and made when the study goes on; one that runs is stopped. The control is a Runner that does not report that its
 // runs wait.
 func TestBudgetWhileRunsWait(t *testing.T) {
 	const budget = 10 * time.Minute

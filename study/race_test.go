@@ -17,8 +17,8 @@ import (
 	"github.com/assay-run/assay/study"
 )
 
-// A script is a program whose runs take, in the order in which they are made, what it says for
-// their configuration; the last one is repeated.
+// A script is a program whose runs take the times listed for their configuration, in the order in
+// which they are made; the last one is repeated.
 type script struct {
 	fake
 	takes func(x float64, n int) (seconds float64, code int) // n counts from 0
@@ -164,7 +164,7 @@ func TestBestThatFailsAgain(t *testing.T) {
 	})
 }
 
-// The time that is kept for the runs at the end has room for what surrounds them, such as a service that
+// The time that is kept for the runs at the end has room for the steps around them, such as a service that
 // starts first, and for runs that take longer than the one that was best.
 func TestReserveHasRoomForTheWholeRun(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
@@ -189,7 +189,7 @@ func (b beside) Run(ctx context.Context, j assay.Job, observe func(assay.Measure
 	return b.Runner.Run(ctx, j, observe)
 }
 
-// Time is kept for the runs at the end; where it does not do, the result says why.
+// Time is kept for the runs at the end; the result has the reason if it is not enough.
 func TestShortCheckSaysWhy(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		st := store.NewMem()
@@ -241,7 +241,7 @@ func TestIntervalOfShortRuns(t *testing.T) {
 	})
 }
 
-// Without a time budget as many runs are made again as Check says, or a fifth of the trials if that is more, as
+// Without a time budget the race makes Check runs again, or a fifth of the trials if that is more, as
 // long as it is not known which is best. The time that is left when the trials are at their number changes nothing.
 func TestRaceHasAnEndOfItsOwn(t *testing.T) {
 	for _, tt := range []struct{ trials, check, want int }{{10, 4, 4}, {30, 4, 6}, {34, 2, 6}} {
@@ -287,7 +287,7 @@ func (g *greedy) Run(_ context.Context, j assay.Job, _ func(assay.Measurement)) 
 	return m, nil
 }
 
-// A study whose limited metric is noisy keeps its distance from the limit when it chooses what to run again: 14 of 347
+// A study whose limited metric is noisy keeps its distance from the limit when it chooses a run to repeat: 14 of 347
 // runs that it makes again break the limit, and 25 of 393 without the distance.
 func TestRaceKeepsClearOfLimits(t *testing.T) {
 	runs, broke := 0, 0

@@ -117,7 +117,7 @@ func TestRacerChecks(t *testing.T) {
 	}
 }
 
-// A run that does not count is made again first, then those of the contenders, as often as a fifth of the trials.
+// A run that does not count is made again first, then the contenders' runs, as often as a fifth of the trials.
 func TestRacerRaces(t *testing.T) {
 	runs := &reruns{queue: []assay.Trial{*trialOf(3, 4), *trialOf(4, 4), *trialOf(5, 4), *trialOf(6, 4)}}
 	r := racing(Study{Race: true, Check: 1}, runs)

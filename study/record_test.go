@@ -25,7 +25,7 @@ type failing struct {
 	mu          sync.Mutex
 	first, last int
 	n           int
-	err         error // what they return
+	err         error // the error they return
 }
 
 func (f *failing) Append(ctx context.Context, study string, at assay.Position, events ...assay.Event) (assay.Position,
@@ -97,7 +97,7 @@ func TestStoreFailsForAWhile(t *testing.T) {
 	}
 }
 
-// The waits are 10 ms, 20 ms and so on to 5 s, for as long as Patience says.
+// The waits are 10 ms, 20 ms and so on to 5 s, for the time of Patience.
 func TestPatience(t *testing.T) {
 	for patience, want := range map[time.Duration]struct {
 		calls int
@@ -181,7 +181,7 @@ func TestStoreErrorsThatAreFinal(t *testing.T) {
 	}
 }
 
-// overtaken is a store in which somebody else writes before the first trial is told.
+// overtaken is a store in which another session writes before the first trial is told.
 type overtaken struct{ assay.Store }
 
 func (o overtaken) Append(
@@ -193,7 +193,7 @@ func (o overtaken) Append(
 	return o.Store.Append(ctx, study, at, events...)
 }
 
-// The runs of a session that has lost its study end with it: somebody else makes
+// The runs of a session that has lost its study end with it: another session makes
 // them again.
 func TestConflictEndsTheRuns(t *testing.T) {
 	inBubble(t, func(t *testing.T) {

@@ -73,7 +73,7 @@ func TestResumeControl(t *testing.T) {
 }
 
 // resumeAfterEveryEvent resumes a study from the start of its record up to each event, as far as
-// keep leaves it, with what change makes of its searcher, which has to repeat so many proposals.
+// keep leaves it, with change applied to its searcher, which has to repeat so many proposals.
 func resumeAfterEveryEvent(
 	t testing.TB, parallel int, keep func(assay.Event) bool, change func(assay.Searcher, int) assay.Searcher,
 ) {

@@ -145,8 +145,8 @@ func TestObserver(t *testing.T) {
 	}
 }
 
-// A run is observed at least as often as its job says, and a fortieth of the best run often where that is more
-// often, but not more often than Finest, and not where the best run is shorter than what the job says.
+// A run is observed at least as often as its job asks, and each fortieth of the best run if that is more
+// often, but not more often than Finest, and not if the best run is shorter than the interval of the job.
 func TestInterval(t *testing.T) {
 	const s, ms = time.Second, time.Millisecond
 	for _, tt := range []struct{ finest, best, every, want time.Duration }{
@@ -157,7 +157,7 @@ func TestInterval(t *testing.T) {
 		{10 * ms, 3 * s, 3 * s, 75 * ms},    // just long enough
 		{10 * ms, 20 * s, 3 * s, 500 * ms},  // a fortieth
 		{800 * ms, 20 * s, 3 * s, 800 * ms}, // Finest
-		{5 * s, 20 * s, 3 * s, 3 * s},       // never less often than the job says
+		{5 * s, 20 * s, 3 * s, 3 * s},       // never less often than the job asks
 		{10 * ms, 400 * s, 3 * s, 3 * s},
 	} {
 		l := newLoop(&Study{Finest: tt.finest})
@@ -185,7 +185,7 @@ func TestFinal(t *testing.T) {
 	}
 }
 
-// Whoever came to a gate while it was closed passes when it opens, however often it was closed.
+// A caller that reached a gate while it was closed passes when it opens, however often it was closed.
 func TestGate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g gate

@@ -110,7 +110,7 @@ func TestRestore(t *testing.T) {
 	}
 }
 
-// What was put first goes back to its place, unless it has begun.
+// A trial that was put first goes back to its place, unless it has begun.
 func TestRestoreOrder(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		mem, f := store.NewMem(), newFarm(5)

@@ -17,7 +17,7 @@ func (unseen) past() ([]assay.Trial, bool)                 { return nil, true }
 func (unseen) asSeen(t assay.Trial) (assay.Trial, float64) { return t, 1 }
 func (unseen) interval(every time.Duration) time.Duration  { return every }
 
-// sleeper takes as many seconds as its configuration says.
+// sleeper takes as many seconds as its configuration has.
 type sleeper struct{ held []bool }
 
 func (s *sleeper) Hold(on bool) { s.held = append(s.held, on) }

@@ -11,7 +11,7 @@ import (
 	"github.com/assay-run/assay/study"
 )
 
-// ended returns a trial that took as many seconds as its value says.
+// ended returns a trial that took as many seconds as its value.
 func ended(state assay.State, value float64) assay.Trial {
 	t := assay.Trial{
 		State: state, Value: value,
@@ -75,7 +75,7 @@ func TestSaved(t *testing.T) {
 	}
 }
 
-// What a rule predicted is worth nothing: the estimate is the same whatever it was, and
+// The prediction of a rule is worth nothing: the estimate is the same whatever it was, and
 // never more than if each stopped run had been the longest of all.
 func TestSavedBelievesNoPrediction(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

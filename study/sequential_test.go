@@ -11,7 +11,7 @@ import (
 	"github.com/assay-run/assay/internal/stats"
 )
 
-// paired are reruns whose pairs say what of says of their number.
+// paired are reruns whose pairs have the result of of for their number.
 type paired struct {
 	*reruns
 	of    func(n int) stats.Comparison
@@ -27,7 +27,7 @@ func (p paired) verdict() (Verdict, bool) {
 
 func (p paired) comparing() time.Duration { return time.Duration(len(p.made)) * 4 * time.Second }
 
-// from returns what pairs say that show a gain from n of them on.
+// from returns the results of pairs that show a gain from n of them on.
 func from(n int) func(int) stats.Comparison {
 	return func(pairs int) stats.Comparison {
 		if pairs >= n {
@@ -53,7 +53,7 @@ func pairsOf(t *testing.T, s Study, p paired) (*racer, int) {
 	return r, p.checked(1)
 }
 
-// Pairs are made until a look tells: at 8, 12, 18 and so on, after 3 where runs are alike, and until the best is shown
+// Pairs are made until a look decides: at 8, 12, 18 and so on, after 3 if runs are alike, and until the best is shown
 // to be better by less than 1 % at most. Without that all are made.
 func TestPairsEndWhenTheyTell(t *testing.T) {
 	small := func(int) stats.Comparison { return stats.Comparison{Low: -0.009, High: 0.2} }
@@ -136,7 +136,7 @@ func TestPairsHaveAShare(t *testing.T) {
 			}
 		}
 	}
-	// A gain of 50 % in noise of 5 % is told by 8 pairs, one of 1 % by more than there may be.
+	// A gain of 50 % in noise of 5 % takes 8 pairs, one of 1 % takes more than there may be.
 	r := racing(Study{Check: 200, Race: true, Sequential: true, Budget: Budget{Time: 10000 * time.Second}},
 		&reruns{limit: Budget{Time: 10000 * time.Second}})
 	for ratio, want := range map[float64]time.Duration{0.5: 81 * time.Second, 0.99: 2000 * time.Second} {

@@ -11,7 +11,7 @@ import (
 	"github.com/assay-run/assay/study"
 )
 
-// steady runs a configuration for two seconds, that of the first trial for one.
+// steady runs a configuration for two seconds, the first trial's for one.
 type steady struct{}
 
 func (steady) Run(_ context.Context, j assay.Job, _ func(assay.Measurement)) (assay.Measurement, error) {
@@ -23,11 +23,11 @@ func (steady) Run(_ context.Context, j assay.Job, _ func(assay.Measurement)) (as
 	return assay.Measurement{Elapsed: takes}, nil
 }
 
-// batches is a store that keeps how many trials each append has told of. It takes ten seconds for each.
+// batches is a store that counts the trials of each append. It takes ten seconds for each.
 type batches struct {
 	slow
 	told   []int
-	refuse int64 // what it cannot store: a trial with this ID
+	refuse int64 // it cannot store a trial with this ID
 }
 
 func (b *batches) Append(ctx context.Context, name string, at assay.Position, events ...assay.Event) (
@@ -55,8 +55,8 @@ func newBatches(t *testing.T) (*batches, *study.Study) {
 	return b, s
 }
 
-// Trials that end while the store is busy are recorded together, and the search is asked once for what
-// takes their place. A session that goes on finds the same.
+// Trials that end while the store is busy are recorded together, and the search is asked once for the
+// trials in their place. A session that goes on finds the same.
 func TestTrialsThatEndTogetherAreRecordedTogether(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		b, s := newBatches(t)

@@ -351,7 +351,7 @@ func TestSetupErrorEndsTheStudy(t *testing.T) {
 	})
 }
 
-// What the machine lacks is no property of a configuration: the study ends, and the trial runs when it
+// A shortage of the machine is no property of a configuration: the study ends, and the trial runs when it
 // goes on.
 func TestExhaustedMachineEndsTheStudy(t *testing.T) {
 	for _, lacks := range []error{syscall.EMFILE, syscall.EAGAIN, syscall.ENOMEM, syscall.ENOSPC} {
@@ -487,7 +487,7 @@ func configs(trials []assay.Trial) (s []string) {
 	return s
 }
 
-// Where there is nothing to compare nothing is run again: the first failed or broke a limit, or is the best.
+// No run is made again if there is nothing to compare: the first failed or broke a limit, or is the best.
 func TestNothingToCompare(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -516,7 +516,7 @@ func TestNothingToCompare(t *testing.T) {
 	}
 }
 
-// A spoiled is a runner whose first run is not what it was.
+// A spoiled is a runner that changes the measurement of its first run.
 type spoiled struct {
 	assay.Runner
 	spoil func(*assay.Measurement)

@@ -21,7 +21,7 @@ const (
 // budget is spent on further ones. The zero value belongs to an empty record.
 type thrift struct {
 	tried  assay.ConfigIndex // configurations that have run, up to manyTried
-	rivals assay.ConfigIndex // those of them that came to their ends, up to fewestRivals
+	rivals assay.ConfigIndex // those of them that ran to their ends, up to fewestRivals
 	trials int
 	// searched and repeated are the times of the trials and of the repeated runs.
 	searched, repeated time.Duration

@@ -45,7 +45,7 @@ func TestThrift(t *testing.T) {
 	}
 }
 
-// A run counts with the time of its service, whatever its end; a race needs runs that came to their ends.
+// A run counts with the time of its service, whatever its end; a race needs complete runs.
 func TestThriftCountsAllTime(t *testing.T) {
 	var h thrift
 	for i := range 5 {
@@ -59,7 +59,7 @@ func TestThriftCountsAllTime(t *testing.T) {
 	}
 }
 
-// The default of an expensive program is not run again at once, and that of a cheap one is.
+// The default of an expensive program is not run again at once, and the one of a cheap program is.
 func TestDefaultIsRunAgain(t *testing.T) {
 	for budget, want := range map[time.Duration]bool{199 * time.Second: false, 200 * time.Second: true, 0: true} {
 		l := newLoop(&Study{Race: true, Check: 5, Budget: Budget{Time: budget}})
@@ -81,8 +81,8 @@ func TestDefaultIsRunAgain(t *testing.T) {
 	}
 }
 
-// Few configurations keep back no more for the race than a fifth of the budget, and nothing for a race of three. Where
-// ten configurations fit in before the race, all is kept back that noise asks for.
+// Few configurations keep back no more for the race than a fifth of the budget, and nothing for a race of three. All
+// that noise asks for is kept back if ten configurations fit in before the race.
 func TestReserveOfFew(t *testing.T) {
 	const budget = 100 * time.Second
 	for _, tt := range []struct {

@@ -3,7 +3,7 @@ package view
 import "time"
 
 // An Update holds the changes of a study since the one before: rows as they are now. A client that
-// applies all of them has the data of [Columns], and need not know what an event means.
+// applies all of them has the data of [Columns], and need not know the meaning of an event.
 type Update struct {
 	Events int64     `json:"events" doc:"how many there are on record"`
 	At     time.Time `json:"at" doc:"of the last of them"`

@@ -2,10 +2,10 @@ package workflow
 
 import "testing"
 
-// TestBoundsCountDelays checks what of the delays is in each bound, for a chain of two tasks beside two others:
-// 10 and 20 s, 5 and 1 s. The start is in both. The path begins after one dispatch and has the
-// task's own delay for each of its tasks; the slots share the run times and these delays; and no schedule
-// ends before all tasks are dispatched one after the other.
+// TestBoundsCountDelays checks the part of the delays in each bound, for a chain of two tasks beside two
+// others: 10 and 20 s, 5 and 1 s. The start is in both. The path begins after one dispatch and has the task's
+// own delay for each of its tasks; the slots share the run times and these delays; and no schedule ends before
+// all tasks are dispatched one after the other.
 func TestBoundsCountDelays(t *testing.T) {
 	w := tasks(t, "a:10 b:20<a c:5 d:1")
 	for _, tt := range []struct {

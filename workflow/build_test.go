@@ -18,7 +18,7 @@ func addTask(t *testing.T, b *Builder, id string, run Seconds) int {
 	return i
 }
 
-// TestBuilderFlaws checks what is wrong with an input, and that it is said where.
+// TestBuilderFlaws checks the flaws of an input, and their reported places.
 func TestBuilderFlaws(t *testing.T) {
 	nan := math.NaN()
 	for _, tt := range []struct {
@@ -91,7 +91,7 @@ func TestBuilderFlaws(t *testing.T) {
 	}
 }
 
-// TestInputError checks the place in front of a message, without what is not known.
+// TestInputError checks the place in front of a message, without its unknown parts.
 func TestInputError(t *testing.T) {
 	for _, tt := range []struct {
 		err  InputError
@@ -110,8 +110,8 @@ func TestInputError(t *testing.T) {
 	}
 }
 
-// TestBuilderOrder checks that a dependency may be said before its tasks, twice, and
-// that tasks keep the order in which they were added.
+// TestBuilderOrder checks that a dependency may be added before its tasks, twice, and that tasks
+// keep the order in which they were added.
 func TestBuilderOrder(t *testing.T) {
 	var b Builder
 	b.Edge("late", "early", Pos{})
@@ -218,7 +218,7 @@ func TestFiles(t *testing.T) {
 		b.Output(0, "part")
 		b.Input(1, "part")
 		b.Output(1, "sum")
-		b.Output(2, "log") // reads what it writes
+		b.Output(2, "log") // reads its own output
 		b.Input(2, "log")
 		b.SetFile("part", 30)
 		return b

@@ -108,7 +108,7 @@ func TestPredictSlots(t *testing.T) {
 }
 
 // TestCalibrateRepetitions checks that repetitions of one configuration are left out
-// together: alone they say nothing about others, and the interval stays wide.
+// together: alone they give no information about others, and the interval stays wide.
 func TestCalibrateRepetitions(t *testing.T) {
 	overhead := Overhead{Start: 100, Level: 10}
 	repeat := func(names ...string) *Calibration {
@@ -134,8 +134,7 @@ func TestCalibrateRepetitions(t *testing.T) {
 	}
 }
 
-// TestCalibrateWeight checks that an execution of no weight to speak of does not
-// change what the others say.
+// TestCalibrateWeight checks that an execution of negligible weight does not change the result of the others.
 func TestCalibrateWeight(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	var runs []Execution

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// Everything that a prediction relies on is checked when a calibration is read, at the very bounds of what is allowed.
+// Everything that a prediction relies on is checked when a calibration is read, at the very bounds of the allowed
+// values.
 func TestReadCalibrationRefuses(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -82,7 +83,7 @@ func TestSolveHasPriors(t *testing.T) {
 		{Scale, false, 0},
 		{Scale, true, 0},
 	} {
-		// Rows are as small as those of a makespan of 1000 s.
+		// Rows are as small as for a makespan of 1000 s.
 		var m gram
 		for range 4 {
 			m.add([]float64{0.001}, 0.002, 1)

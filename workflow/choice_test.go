@@ -12,7 +12,7 @@ import (
 // farm is eight equal tasks: 80 s of work, 10 s at best.
 const farm = "a1:10 a2:10 a3:10 a4:10 a5:10 a6:10 a7:10 a8:10"
 
-// TestChooseKnee checks what is recommended without limits, and the reason given.
+// TestChooseKnee checks the recommendation without limits, and the reason given.
 func TestChooseKnee(t *testing.T) {
 	for _, tt := range []struct {
 		words string
@@ -39,7 +39,7 @@ func TestChooseKnee(t *testing.T) {
 }
 
 // TestPlanEstimates checks the rows of a plan: their order, cost, efficiency, bounds,
-// and that a simulation is last and no choice where levels say the same.
+// and that a simulation is last and no choice if levels give the same estimate.
 func TestPlanEstimates(t *testing.T) {
 	w := tasks(t, farm)
 	p, err := MakePlan(w, PlanOptions{
@@ -71,10 +71,9 @@ func TestPlanEstimates(t *testing.T) {
 // for the short one of the other, 99 s together where the chains take 51.
 const barrier = "a1:1 a2:49 b1:49<a1 b2:1<a2 c1:1<b1 c2:1<b2"
 
-// TestPlanUsesSimulation checks that what is simulated takes part in the front, the
-// choice and what more slots save, and that "at most" is a bound of every estimate and
-// every schedule (on the recorded atacseq it said 8 slots and at most 0.0 % beside a
-// simulation that saved 36 % on 16).
+// TestPlanUsesSimulation checks that simulated estimates take part in the front, the choice and the
+// saving of more slots, and that "at most" is a bound of every estimate and every schedule (on the
+// recorded atacseq it was 8 slots and at most 0.0 % beside a simulation that saved 36 % on 16).
 func TestPlanUsesSimulation(t *testing.T) {
 	w := tasks(t, barrier)
 	for _, tt := range []struct {
@@ -107,8 +106,8 @@ func TestPlanUsesSimulation(t *testing.T) {
 	}
 }
 
-// TestPlanBounds checks that no estimate of random workflows is below what the choice
-// says that no schedule saves more than.
+// TestPlanBounds checks that no estimate of random workflows is below the bound that the choice
+// gives for every schedule.
 func TestPlanBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, err := MakePlan(drawWorkflow(t, 12), PlanOptions{Slots: []int{1, 2, 3, 8}, Simulate: true})
@@ -176,7 +175,7 @@ func TestPlanIntervals(t *testing.T) {
 	}
 }
 
-// TestPlanLateInterval checks that a deadline inside the interval is told.
+// TestPlanLateInterval checks that a deadline inside the interval is reported.
 func TestPlanLateInterval(t *testing.T) {
 	p, err := MakePlan(tasks(t, "a:100"), PlanOptions{Slots: []int{1}, Deadline: 101, Vary: VaryOptions{Error: 0.1}})
 	if err != nil {
@@ -187,7 +186,7 @@ func TestPlanLateInterval(t *testing.T) {
 	}
 }
 
-// TestPlanRefuses checks what no plan can be made for.
+// TestPlanRefuses checks the inputs that no plan can be made for.
 func TestPlanRefuses(t *testing.T) {
 	w := tasks(t, "a:1")
 	c := &Calibration{NodeCores: 1, Models: []WeightedModel{{Weight: 1, Terms: []Coefficient{{Start, 1}}}}}
@@ -207,8 +206,8 @@ func TestPlanRefuses(t *testing.T) {
 	}
 }
 
-// TestPlanSimulatesCalibrated checks that the simulation has the delays that the
-// calibration found, not those of the options.
+// TestPlanSimulatesCalibrated checks that the simulation has the delays that the calibration found,
+// not the delays of the options.
 func TestPlanSimulatesCalibrated(t *testing.T) {
 	c := &Calibration{NodeCores: 1, Models: []WeightedModel{
 		{Weight: 1, Compute: ComputeModel{Share: 1}, Terms: []Coefficient{{Start, 50}, {Scale, 1}}},

@@ -22,8 +22,8 @@ func TestClusterBalances(t *testing.T) {
 	}
 }
 
-// TestClusterKeepsApart checks what is not gathered: kinds, levels, auxiliary tasks,
-// and levels that have few tasks already.
+// TestClusterKeepsApart checks the tasks that are not gathered: other kinds, other levels,
+// auxiliary tasks, and levels that have few tasks already.
 func TestClusterKeepsApart(t *testing.T) {
 	w := tasks(t, "a1:1 a2:1 a3:1 b1:1 b2:1 x1:1 x2:1 c1:1<a1 c2:1<a2")
 	for i := range w.Tasks {
@@ -48,8 +48,7 @@ func TestClusterKeepsApart(t *testing.T) {
 	}
 }
 
-// TestClusterNeeds checks what a job needs: the largest memory and cores, all bytes,
-// and each file once.
+// TestClusterNeeds checks the needs of a job: the largest memory and cores, all bytes, and each file once.
 func TestClusterNeeds(t *testing.T) {
 	var b Builder
 	for _, id := range []string{"a1", "a2"} {

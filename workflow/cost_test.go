@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestNodeHour checks each rule of a bill by nodes: what is started is paid.
+// TestNodeHour checks each rule of a bill by nodes: a started unit is paid.
 func TestNodeHour(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
@@ -68,8 +68,7 @@ func TestSpot(t *testing.T) {
 	})
 }
 
-// TestParsePriceForms checks that what is written is what is charged, with every
-// option.
+// TestParsePriceForms checks that the written price is charged, with every option.
 func TestParsePriceForms(t *testing.T) {
 	p, err := ParsePrice(" 0.34/node-hour,,slots=8,start=90,unit=60,min=120,spot=0.05,save=600 ")
 	want := Spot{

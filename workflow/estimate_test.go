@@ -68,8 +68,8 @@ func TestOverheadScaleEverywhere(t *testing.T) {
 	}
 }
 
-// TestLevelModel checks that the estimator with levels computed once says what it
-// says with levels computed anew, and refuses what it cannot estimate.
+// TestLevelModel checks that the estimator with levels computed once agrees with levels computed
+// anew, and refuses a workflow that it cannot estimate.
 func TestLevelModel(t *testing.T) {
 	w := tasks(t, ladder)
 	o := Overhead{Level: 5, Share: 0.5}

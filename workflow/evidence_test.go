@@ -42,7 +42,7 @@ func TestEvidenceIsAnIntegral(t *testing.T) {
 	}
 }
 
-// TestEvidenceOfTwoTerms is the same for two coefficients that the rows do not tell apart well.
+// TestEvidenceOfTwoTerms is the same for two coefficients that the rows hardly distinguish.
 func TestEvidenceOfTwoTerms(t *testing.T) {
 	r := rowsOf([][]float64{{0.01, 0.2}, {0.02, 0.1}, {0.01, 0.4}, {0.03, 0.3}}, []float64{0.9, 1, 1.2, 1.8})
 	const noise, scale = 0.1, 0.5
@@ -85,7 +85,7 @@ func TestPosteriorIsAMean(t *testing.T) {
 	}
 }
 
-// TestScores checks what makes a model better by each rule, term by term.
+// TestScores checks the score of a model by each rule, term by term.
 func TestScores(t *testing.T) {
 	rng := rand.New(rand.NewPCG(10, 10))
 	var runs []Execution
@@ -120,7 +120,7 @@ func TestScores(t *testing.T) {
 	if want := sum/3/0.02 + 2*0.5; math.Abs(fit.score-want) > 1e-9 {
 		t.Errorf("by validation %v, want %v", fit.score, want)
 	}
-	// One configuration is predicted from itself, by both rules, and what is implausible counts in place of the terms.
+	// One configuration is predicted from itself, by both rules, and implausibility counts in place of the terms.
 	one, m := site(runs[0]), find(ComputeModel{Share: 1}, Start, PerTask)
 	for _, r := range []rule{byValidation, byEvidence} {
 		fit := r(one, m, left[:1])
@@ -135,8 +135,7 @@ func TestScores(t *testing.T) {
 	}
 }
 
-// TestSigma checks the error that is promised: of three folds, with half a fold of what is not known, and
-// wider for so few.
+// TestSigma checks the promised error: of three folds, with half a fold for the unknown, and wider for so few.
 func TestSigma(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 11))
 	s := site(siteRun(t, 8, 4, Overhead{Start: 100}, rng, 0.1), siteRun(t, 16, 4, Overhead{Start: 100}, rng, 0.1),
@@ -157,7 +156,7 @@ func TestSigma(t *testing.T) {
 	if math.Abs(c.Sigma-want) > 1e-9 || math.Abs(c.CVError-errs[1]) > 1e-9 {
 		t.Errorf("sigma %v, want %v; error %v, want %v", c.Sigma, want, c.CVError, errs[1])
 	}
-	// What the average predicts counts, not one of its models.
+	// The prediction of the average counts, not one of its models.
 	s.validate(c, models, weight)
 	one := c.Sigma
 	s.validate(c, models[:1], []float64{1})
@@ -166,8 +165,8 @@ func TestSigma(t *testing.T) {
 	}
 }
 
-// TestPosteriorRecovers checks that coefficients come out where the executions tell them, far beyond
-// their usual size too, and that a term that explains nothing makes a model less likely.
+// TestPosteriorRecovers checks that coefficients are recovered if the executions determine them, far
+// beyond their usual size too, and that a term that explains nothing makes a model less likely.
 func TestPosteriorRecovers(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	for _, size := range []float64{10, 3000} {
@@ -220,8 +219,8 @@ func site(runs ...Execution) *training {
 	return s
 }
 
-// TestRepetitionsCountLess checks that ten repetitions weigh less than two configurations:
-// their common error is nine tenths of what there is to know.
+// TestRepetitionsCountLess checks that three repetitions weigh less than two configurations: they
+// share seven tenths of their error.
 func TestRepetitionsCountLess(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
 	run := func(config string) Execution {
@@ -300,8 +299,8 @@ func TestRulesShareTheWeight(t *testing.T) {
 	}
 }
 
-// TestAppsAreLeftOut checks that the interval of a calibration from two applications says how far one is
-// from the other; where both count as one application, repetitions of what the other runs hide that.
+// TestAppsAreLeftOut checks that the interval of a calibration from two applications has the distance of
+// one from the other. Repetitions of the other's runs hide that if both count as one application.
 func TestAppsAreLeftOut(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	var runs []Execution

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// FuzzReadCalibration checks that what is read predicts without panic.
+// FuzzReadCalibration checks that a calibration that is read predicts without panic.
 func FuzzReadCalibration(f *testing.F) {
 	f.Add(`{"assay":"calibration","version":1,"executions":1,"configs":1,"node_cores":8,"cv_error":0,` +
 		`"sigma":0.3,"models":[{"weight":1,"compute":{"share":0.5},` +

@@ -84,8 +84,7 @@ func TestLevelers(t *testing.T) {
 	})
 }
 
-// TestSlackNotWorse checks what Slack promises, and the largest gain there is on
-// small graphs by trying every assignment.
+// TestSlackNotWorse checks the promise of Slack, and the largest gain on small graphs by trying every assignment.
 func TestSlackNotWorse(t *testing.T) {
 	better, optimal, n := 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -204,7 +203,7 @@ func TestSiteSlots(t *testing.T) {
 	}
 }
 
-// TestShortestCycle checks that of several cycles a shortest is named.
+// TestShortestCycle checks that a shortest of several cycles is named.
 func TestShortestCycle(t *testing.T) {
 	// A ring of six with a chord that closes a ring of three, and a tail.
 	from := []int32{0, 1, 2, 3, 4, 5, 4, 6}

@@ -63,8 +63,8 @@ func TestSlackHelps(t *testing.T) {
 	}
 }
 
-// TestLevelerKeepsArguments checks that no Leveler changes the run times or the
-// graph it is given, and that what it returns is the caller's.
+// TestLevelerKeepsArguments checks that no Leveler changes the run times or the graph it is given,
+// and that its result belongs to the caller.
 func TestLevelerKeepsArguments(t *testing.T) {
 	w := tasks(t, ladder)
 	run := w.Runs()

@@ -51,8 +51,7 @@ func TestReadOffersErrors(t *testing.T) {
 	}
 }
 
-// TestOfferApplies checks what an offer replaces, and that the plan's own is left
-// as it was.
+// TestOfferApplies checks the values that an offer replaces, and that the plan's own options are left as they were.
 func TestOfferApplies(t *testing.T) {
 	w := tasks(t, "a:10 b:20")
 	opt := PlanOptions{Calibration: &Calibration{}, Overhead: Overhead{Start: 1}}

@@ -273,9 +273,8 @@ func siteRun(t *testing.T, n, cores int, overhead Overhead, rng *rand.Rand, nois
 	return Execution{Workflow: w}
 }
 
-// TestCalibrateRecovers checks that what was put in comes out: makespans of a
-// site of known delays and a third of its cores are predicted, for sizes beyond
-// those seen too.
+// TestCalibrateRecovers checks that a calibration recovers its input: makespans of a site of known
+// delays and a third of its cores are predicted, for sizes beyond those seen too.
 func TestCalibrateRecovers(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	overhead := Overhead{Start: 60, Level: 25, Byte: 2e-9, Share: 1.0 / 3}

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// What is implausible: coefficients of many standard deviations, few slots, and
-// forgetting a kind of overhead.
+// Coefficients of many standard deviations, few slots, and forgetting a kind of overhead are implausible.
 func TestImplausibility(t *testing.T) {
 	find := func(m ComputeModel, terms ...Term) *candidate {
 		t.Helper()
@@ -76,9 +75,8 @@ func sentFarm(t *testing.T, n int, b Bytes, run, s Seconds) *Workflow {
 	return out
 }
 
-// One small run says to a third how long a large one takes whose data pass the
-// manager's link (part of what it saw could be the start of every run), and one
-// that computes.
+// One small run predicts to a third the time of a large one whose data pass the manager's link
+// (part of its own time could be the start of every run), and of one that computes.
 func TestCalibrateSentBytes(t *testing.T) {
 	small := sentFarm(t, 100, 0.4e9, 3, 14)
 	if sent := sentBytes(small, make([]int32, 100), 1); sent == nil || math.Abs(sent[0]-100*(0.4e9+1900)) > 1 {

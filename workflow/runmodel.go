@@ -47,7 +47,7 @@ var _ RunModel = (*KindModel)(nil)
 
 // FitKinds fits a KindModel to the tasks of recorded executions. Errors count in proportion to the run
 // time. Kinds with fewer than three different sizes, or whose run times do not grow with them, get their
-// median. Bytes are the sizes of the input files; where these are not recorded, bytes read.
+// median. Bytes are the sizes of the input files, or the bytes read if these are not recorded.
 func FitKinds(runs ...*Workflow) (*KindModel, error) {
 	byKind := map[string][]*Task{}
 	for _, w := range runs {

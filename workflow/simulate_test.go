@@ -173,8 +173,7 @@ func TestLongestPath(t *testing.T) {
 	}
 }
 
-// TestSharedStorageEnds checks that rounding errors in what transfers have left
-// do not stop time.
+// TestSharedStorageEnds checks that rounding errors in the rest of transfers do not stop time.
 func TestSharedStorageEnds(t *testing.T) {
 	w := layered(t, 20000, 500)
 	for i := range w.Tasks {

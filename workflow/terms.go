@@ -120,9 +120,9 @@ func recordedFeatures(w *Workflow) *features {
 	return levelFeatures(w, TopDown{}, w.Cores(), 0)
 }
 
-// levelFeatures returns the features of w on cores. With nodeCores 0 the machines are those of w's
-// recorded execution; otherwise as many of that size as the cores fill, and nothing is known about the
-// tasks' places.
+// levelFeatures returns the features of w on cores. With nodeCores 0 the machines are the machines of
+// w's recorded execution; otherwise as many of that size as the cores fill, and nothing is known about
+// the tasks' places.
 //
 // If sentBytes finds the recorded file sizes contradicted, they are left out of the terms per gigabyte;
 // only models with a link count bytes then.

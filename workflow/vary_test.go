@@ -51,8 +51,8 @@ func TestVaryUniform(t *testing.T) {
 	}
 }
 
-// With a calibration the run times have the same errors. One that says twice the work of a machine predicts
-// 2·100·(1-e) to 2·100·(1+e) for one task of 100 s, spread evenly.
+// With a calibration the run times have the same errors. A calibration with twice the work of a machine
+// predicts 2·100·(1-e) to 2·100·(1+e) for one task of 100 s, spread evenly.
 func TestCalibrationVaryUniform(t *testing.T) {
 	const n = 1000
 	c := Calibration{NodeCores: 1, Models: []WeightedModel{{Weight: 1, Terms: []Coefficient{{WorkPerNode, 2}}}}}
@@ -249,7 +249,7 @@ func TestKneeLimit(t *testing.T) {
 	}
 }
 
-// TestRangeErrors checks what cannot be a range.
+// TestRangeErrors checks the inputs that cannot have a range.
 func TestRangeErrors(t *testing.T) {
 	w := tasks(t, "a:1")
 	plain := ByLevels(TopDown{}, Overhead{})

@@ -3,7 +3,7 @@
 
 optuna_front.py --sampler nsga2|tpe|random --seeds 20 STUDY.yaml...     one JSON line for each table and seed
 
-The tables and the measure are those of `assay bench`: the reference point is in each objective the median of the
+`assay bench` has the same tables and measure: the reference point is in each objective the median of the
 rows, or a tenth of the front's range beyond its worst end, whichever is worse. Switches and texts are categories, numbers
 an index in the list of their values; a point that is no row is moved to the nearest one (differences of categories,
 and of indices in units of their range). "asks" counts every run. "rows" counts a row once: a repeat costs nothing there.

@@ -1,5 +1,5 @@
-// Package gate holds four small recorded tables, made by programs of its own, and what the
-// default search comes to on them. It has no code but its test.
+// Package gate holds four small recorded tables, made by programs of its own, and the errors
+// of the default search on them. It has no code but its test.
 package gate
 
 import (
@@ -26,14 +26,14 @@ const command = "go test ./bench/gate -update"
 var update = flag.Bool("update", false, "make the tables and the recorded errors again")
 
 const (
-	design = 20   // trials after which what is asked for counts
+	design = 20   // trials after which the proposals count
 	parts  = 10   // of a budget, at the end of each of which the best is judged
 	margin = 0.10 // of the recorded errors
 	slack  = 0.01 // and this much, where they are close to 0
 )
 
-// budgets are those of the tables. One that counts time stops runs early, as the default
-// of a study does; one that counts trials is longer than what the process of auto sees.
+// budgets are the budgets of the tables. One that counts time stops runs early, as the default
+// of a study does; one that counts trials exceeds the trials that the process of auto sees.
 var budgets = map[string]spec.Budget{
 	"flags":  {Time: 30 * median},
 	"sizes":  {Trials: 150},
@@ -46,9 +46,9 @@ const median = time.Nanosecond
 
 // errors of a search: means over the seeds of log(time/optimum), where the time is the true one.
 type errors struct {
-	// Found is that of the best so far, at the ends of ten equal parts of the budget.
+	// Found is the error of the best so far, at the ends of ten equal parts of the budget.
 	Found float64 `json:"found"`
-	// Asked is that of what was asked for after the first trials.
+	// Asked is the error of the proposals after the first trials.
 	Asked float64 `json:"asked"`
 }
 
@@ -59,7 +59,7 @@ type recorded struct {
 	Errors  map[string]errors `json:"errors"`
 }
 
-// What auto comes to is what was recorded. An error that is larger is a defect. One that is
+// The errors of auto are the recorded ones. An error that is larger is a defect. One that is
 // smaller by more than the margin shows a change too: know why, and record it.
 //
 // Not all that breaks auto makes both errors larger: a search that knows less may ask for
@@ -144,7 +144,7 @@ func search(t *testing.T, p *setup.Problem, budget spec.Budget, seed uint64) []a
 	return play(t, p, budget, seed, func(*bench.Cell) {}).Trials
 }
 
-// play runs the default method on a table, as edit says.
+// play runs the default method on a table, in a cell that edit has changed.
 func play(
 	t *testing.T, p *setup.Problem, budget spec.Budget, seed uint64, edit func(*bench.Cell),
 ) study.Result {

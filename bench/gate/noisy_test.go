@@ -32,7 +32,7 @@ var (
 	times      = flag.String("times", "", "noisy studies: a file of run times, one a line, in place of drawn noise")
 )
 
-// A surface is a program on a machine that is not quiet: a space, what is true in it in
+// A surface is a program on a machine that is not quiet: a space, its true times in
 // seconds, and the noise of a run.
 type surface struct {
 	name   string
@@ -56,7 +56,7 @@ func ordinal(name string, values ...string) spec.Param {
 	return spec.Param{Name: name, Type: "ordinal", Values: values}
 }
 
-// compressed is what is true of a compressor: of 57 configurations the second best is 4 %
+// compressed has the true times of a compressor: the second best of 57 configurations is 4 %
 // worse.
 func compressed(c assay.Config) float64 {
 	level := math.Abs(c[0] - 5)
@@ -168,7 +168,7 @@ func (r *noisyRunner) Run(ctx context.Context, job assay.Job, see func(assay.Mea
 	return assay.Measurement{Elapsed: end}, cause
 }
 
-// study returns how much worse than the best what a study of s recommends is, in truth.
+// study returns how much worse than the best the configuration that a study of s recommends truly is.
 func (s surface) study(t testing.TB, seed uint64, race bool, noise []float64) (float64, study.Result) {
 	t.Helper()
 	r := s.runner(seed, noise)
@@ -197,7 +197,7 @@ func (s surface) study(t testing.TB, seed uint64, race bool, noise []float64) (f
 	return s.truth(result.Best.Config)/least - 1, result
 }
 
-// lost says what became of the truly best configuration that a study tried.
+// lost describes the fate of the truly best configuration that a study tried.
 func (s surface) lost(r study.Result) string {
 	var best assay.Trial
 	for _, x := range r.Trials {
@@ -245,12 +245,12 @@ func recordedNoise(t testing.TB, file string) (noise []float64) {
 	return noise
 }
 
-// Of 40 studies on a machine with a noise of 10 %, a heavy tail and one lucky run nine in ten
-// recommend what is within 2 % of the best. Those that take one run for the truth, with the
-// same time, are the control: they do not.
+// Nine in ten of 40 studies on a machine with a noise of 10 %, a heavy tail and one lucky run
+// recommend a configuration within 2 % of the best. The control, studies that take one run for
+// the truth with the same time, does not.
 //
 // No choice was made on these seeds. That does not hold of every surface: the server's is larger, and
-// the same time says less. docs/results/race.md has what each comes to.
+// the same time decides less. docs/results/race.md has the outcome of each.
 func TestNoisyStudies(t *testing.T) {
 	testbed.System(t)
 	const most = 0.02

@@ -11,8 +11,8 @@ import (
 	"github.com/assay-run/assay/spec"
 )
 
-// On a quiet machine the race costs next to nothing: at the same time, what is recommended is
-// as good. The tables are recorded, so that the pairs differ in the race alone.
+// The race costs next to nothing on a quiet machine: the recommended configuration is as good
+// at the same time. The tables are recorded, so that the pairs differ in the race alone.
 func TestQuietTables(t *testing.T) {
 	var with, without, n float64
 	for _, name := range []string{"flags", "sizes"} {

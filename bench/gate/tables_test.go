@@ -179,7 +179,7 @@ func (s source) study() []byte {
 	return out.Bytes()
 }
 
-// The tables are what their programs record, so that no one needs to trust them.
+// The tables equal the records of their programs, so that no one needs to trust them.
 func TestTables(t *testing.T) {
 	for _, s := range sources() {
 		for file, want := range s.files() {

@@ -44,7 +44,7 @@ func load(t *testing.T, file string) (*spec.Study, *table.Table) {
 	return s, table
 }
 
-// want is what is known about the tables: configurations, parameters, and the
+// want has the known facts about the tables: configurations, parameters, and the
 // optimum of the objective in base units, computed from the files by other means
 // (a few lines of Python).
 var want = map[string]struct {

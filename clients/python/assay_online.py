@@ -11,10 +11,10 @@
 
 The server is found by $ASSAY_ONLINE (unix:PATH or http://127.0.0.1:PORT; for
 the latter $ASSAY_TOKEN_FILE names the file with the token). Nothing here ends
-the program or makes it wait long: without a server the last configuration
-stays, which is said once on standard error, and the server is looked for again
-after 1 s, 2 s, ... at most 30 s. A Client belongs to one thread. The messages
-are those of docs/format/online.md.
+the program or makes it wait long: the last configuration stays without a
+server. The client prints that once on standard error, and looks for the server
+again after 1 s, 2 s, ... at most 30 s. A Client belongs to one thread.
+docs/format/online.md describes the messages.
 """
 
 import http.client
@@ -106,7 +106,7 @@ class Client:
         return self.config
 
     def report(self, seconds):
-        """Tell how long the iteration of the last fetch took. Raises ValueError
+        """Report how long the iteration of the last fetch took. Raises ValueError
         for a time that no iteration can take; nothing is sent then."""
         seconds = float(seconds)
         if not (seconds >= 0 and math.isfinite(seconds)):
@@ -114,7 +114,7 @@ class Client:
         self._tell({"seconds": seconds})
 
     def fail(self, reason):
-        """Tell that the configuration of the last fetch cannot be run, and why."""
+        """Report that the configuration of the last fetch cannot run, and why."""
         self._tell({"failed": str(reason)[:1000] or "failed"})
 
     def close(self):

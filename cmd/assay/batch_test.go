@@ -112,8 +112,8 @@ func TestTuneUsesSpareProcessors(t *testing.T) {
 	}
 }
 
-// The stopping test of PRO looks in every direction before the search goes on from it,
-// also where one run comes at a time: what it leaves spans the space.
+// The stopping test of PRO looks in every direction before the search goes on from it, also if runs
+// are asked for one at a time. The remaining points span the space.
 // Reference: Tabatabaee et al. 2005, section 3.2.3
 func TestTunePollsInEveryDirection(t *testing.T) {
 	polls := 0

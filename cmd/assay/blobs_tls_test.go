@@ -25,8 +25,8 @@ import (
 	"github.com/assay-run/assay/internal/testbed"
 )
 
-// A cutter is a way to a server that breaks off: of what the server sends on one connection no more than down bytes
-// come through, of what it is sent on the first connections no more than up.
+// A cutter is a way to a server that breaks off. It passes at most down bytes from the server on one connection,
+// and at most up bytes to the server on each of the first connections.
 type cutter struct {
 	net.Listener
 	to         string
@@ -87,7 +87,7 @@ func (c *cutter) address() string {
 	return "https://localhost:" + port
 }
 
-// A wired is a server that others reach, in a directory of its own, and what is run against it.
+// A wired is a server that others reach, in a directory of its own, and the commands that run against it.
 type wired struct {
 	*testing.T
 	dir, state string
@@ -121,7 +121,7 @@ func (l *wired) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// assay runs a command that must end with an exit code, and returns what it printed and said.
+// assay runs a command that must end with an exit code, and returns its output and its messages.
 func (l *wired) assay(code int, args ...string) (string, string) {
 	l.Helper()
 	cmd := l.command(args...)
@@ -140,8 +140,8 @@ func (l *wired) assay(code int, args ...string) (string, string) {
 	return out.String(), errs.String()
 }
 
-// start starts a command that goes on until the test ends, and returns what ends it before; what it says
-// is in the test's log.
+// start starts a command that goes on until the test ends, and returns a function that ends it before.
+// The test's log has its messages.
 func (l *wired) start(args ...string) (said *lockedBuffer, stop func()) {
 	l.Helper()
 	cmd := l.command(args...)
@@ -256,9 +256,10 @@ func noiseBytes(seed uint64, n int) ([]byte, string) {
 	return b, hex.EncodeToString(sum[:])
 }
 
-// The way of files by TLS, between processes: a worker with its token fetches what its run needs over connections that
-// all break off, each from where the last one did; what the run leaves comes back though its upload breaks off as well.
-// Nobody else gets it: another worker, a viewer, a token that is revoked, none, or a server of another authority.
+// The way of files by TLS, between processes: a worker with its token fetches the inputs of its run over connections
+// that all break off, each from where the last one did. The outputs of the run come back although their upload breaks
+// off as well. No other client gets the files: another worker, a viewer, a revoked token, no token, or a server of
+// another authority.
 func TestFilesByTLS(t *testing.T) {
 	testbed.Outside(t)
 	t.Parallel()
@@ -289,7 +290,7 @@ budget: {trials: 1}
 		t.Errorf("%d of %d bytes came over connections of which %d broke off: it does not go on where it ended", got, size,
 			cut.cuts.Load())
 	}
-	// While the run goes on its worker may have the input, and nobody else.
+	// While the run goes on only its worker may have the input.
 	for token, want := range map[string]assay.Class{
 		"rack": 0, "other": assay.ClassNotFound, "viewer": assay.ClassUsage,
 		"author": 0,
@@ -342,8 +343,8 @@ budget: {trials: 1}
 	}
 }
 
-// What there is no room for is said: on the server for an input and for what a run leaves, in the cache of a worker.
-// What has ended counts all the same.
+// A file without room is reported: an input and an output on the server, an input in the cache of a worker. A run
+// that has ended counts all the same.
 func TestFilesWithoutRoom(t *testing.T) {
 	testbed.Outside(t)
 	t.Parallel()

@@ -9,7 +9,7 @@ import (
 	"github.com/assay-run/assay/internal/testbed"
 )
 
-// What an installed program says becomes a study once a command is added.
+// The catalogue of an installed program becomes a study once a command is added.
 func TestCatalogue(t *testing.T) {
 	for name, needs := range map[string]string{
 		"gcc": "gcc", "clang": "clang", "postgresql": "pg_config", "jvm": "java", "sysctl": "sysctl", "redis": "redis-server",
@@ -45,8 +45,8 @@ func TestCatalogue(t *testing.T) {
 	}
 }
 
-// buildsFlags compiles and runs a program with what a study of compiler flags proposes: the defaults, and
-// others at random.
+// buildsFlags compiles and runs a program with the flags that a study of compiler flags proposes: the
+// defaults, and others at random.
 func buildsFlags(t *testing.T, h *house) {
 	t.Helper()
 	const program = `#include <stdio.h>

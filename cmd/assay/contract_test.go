@@ -71,7 +71,7 @@ func newHouse(t *testing.T) *house {
 	return h
 }
 
-// path returns that of a file in the house, and of what is no file as it is.
+// path returns the path of a file in the house. An argument that is no file stays as it is.
 func (h *house) path(arg string) string {
 	for _, end := range []string{".yaml", ".json", ".csv", ".txt", ".svg"} {
 		if strings.HasSuffix(arg, end) {
@@ -99,7 +99,7 @@ func (h *house) tryArgs(args []string, in string) (code int, out, errs string) {
 	return code, o.String(), e.String()
 }
 
-// run returns what a command that has to succeed prints.
+// run returns the output of a command that has to succeed.
 func (h *house) run(line string) string {
 	h.t.Helper()
 	code, out, errs := h.try(line, "")
@@ -109,9 +109,9 @@ func (h *house) run(line string) string {
 	return out
 }
 
-// want are the types of the values of a JSON object by their keys, in which a map or a
-// list is that of an object, or of the elements of a list that is not empty. A key that
-// ends with "?" may be missing.
+// want are the types of the values of a JSON object by their keys, in which a map or a list stands
+// for an object, or for the elements of a list that is not empty. A key that ends with "?" may be
+// missing.
 type want map[string]any
 
 // The types in a want, beside a want and a []want.
@@ -125,7 +125,7 @@ const (
 	anything = "anything"
 )
 
-// is returns what is wrong with a value, "" if nothing is.
+// is returns the flaw of a value, or "".
 func is(at string, v, w any) string {
 	ok := true
 	switch w := w.(type) {
@@ -168,8 +168,7 @@ func is(at string, v, w any) string {
 	return ""
 }
 
-// check returns what is wrong with an object: a key that is missing, or not in the
-// contract, or of another type.
+// check returns the flaw of an object: a key that is missing, or not in the contract, or of another type.
 func (w want) check(at string, m map[string]any) string {
 	for key, t := range w {
 		name, optional := strings.CutSuffix(key, "?")

@@ -28,8 +28,8 @@ func TestDocs(t *testing.T) {
 	}
 }
 
-// The pages whose studies have a budget of time are run alone: how many trials they come to is a matter of what else
-// the machine does.
+// The pages whose studies have a budget of time are run alone, since their number of trials depends on the load of
+// the machine.
 func TestDocsByTime(t *testing.T) {
 	testbed.System(t)
 	for _, page := range []string{"../../docs/tutorials/performance.md"} {

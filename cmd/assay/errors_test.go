@@ -59,8 +59,7 @@ func TestFlagMistake(t *testing.T) {
 	}
 }
 
-// A disk that is full or fails has an exit code of its own, and is told without the
-// names of system calls.
+// A disk that is full or fails has an exit code of its own. Its message has no names of system calls.
 func TestDiskErrors(t *testing.T) {
 	for errno, want := range map[syscall.Errno]string{
 		syscall.ENOSPC: "the disk is full or failing: /closed/locks: no space left on device",

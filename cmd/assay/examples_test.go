@@ -13,8 +13,9 @@ import (
 	"github.com/assay-run/assay/internal/testbed"
 )
 
-// Every example of a real program runs as its page says, in its shortest form: the default and one more
-// configuration. Its study has at most 25 lines of YAML, which are the whole of it. make test runs one of them.
+// Every example of a real program runs by the commands of its page, in its shortest form: the default and one
+// more configuration. Its study has at most 25 lines of YAML, which are the whole of it. make test runs one of
+// them.
 func TestExamples(t *testing.T) {
 	testbed.Outside(t)
 	withPostgres(t)
@@ -121,8 +122,8 @@ func everyExample(t *testing.T, examples []example) {
 	}
 }
 
-// The table of the crop model's example is computed with what its seasons have in common computed once: its rows are
-// those that single runs print.
+// The table of the crop model's example computes the common part of its seasons once. Its rows equal the rows that
+// single runs print.
 func TestFarmTable(t *testing.T) {
 	testbed.System(t)
 	testbed.Module(t, "pcse", "pcse")
@@ -148,8 +149,7 @@ func TestFarmTable(t *testing.T) {
 	}
 }
 
-// exampleCopy copies the files of an example, and nothing that is in its way: what somebody's tuning left may be
-// a socket.
+// exampleCopy copies the regular files of an example alone: an earlier tuning may have left a socket.
 func exampleCopy(t *testing.T, to, from string) {
 	t.Helper()
 	entries, err := os.ReadDir(from)

@@ -10,8 +10,7 @@ import (
 	"github.com/assay-run/assay/internal/testbed"
 )
 
-// A mistake on a command line ends with code 2 and names what is wrong, before anything
-// is run or written.
+// A mistake on a command line ends with code 2 and a message that names it, before anything is run or written.
 func TestMistakes(t *testing.T) {
 	h := newHouse(t)
 	h.run("tune t.yaml --trials 4 --study s")
@@ -127,7 +126,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// A study without a result ends with code 3 and says why; so does a model without a run.
+// A study without a result ends with code 3 and the reason; so does a model without a run.
 func TestNoResult(t *testing.T) {
 	testbed.Outside(t)
 	h := newHouse(t)
@@ -228,7 +227,7 @@ func TestCommandInQuotes(t *testing.T) {
 }
 
 // Each command that looks at a store or a server looks at the server of the environment, and at a store that is named.
-// One that works on a store alone says that the server is not meant. The table has every subcommand of study.
+// One that works on a store alone reports that the server is not meant. The table has every subcommand of study.
 func TestServerOfTheEnvironment(t *testing.T) {
 	h := newHouse(t)
 	h.run("tune t.yaml --trials 6 --study s")

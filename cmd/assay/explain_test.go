@@ -10,7 +10,7 @@ import (
 	"github.com/assay-run/assay/internal/result"
 )
 
-// TestExplainStudy tunes a recorded program and asks what made it fast.
+// TestExplainStudy tunes a recorded program and asks for the reasons of its speed.
 func TestExplainStudy(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("XDG_STATE_HOME", dir)

@@ -45,8 +45,8 @@ print(before, len(study.trials))
 	}
 }
 
-// Optuna sees of a trial outside the limits that it ran to its end, what it came to, and
-// that it is not feasible; and the metrics of each.
+// Optuna sees that a trial outside the limits ran to its end and is not feasible, and sees its
+// value. It sees the metrics of each trial.
 func TestOptunaSeesTheLimits(t *testing.T) {
 	python := testbed.Module(t, "optuna", "optuna")
 	h := newHouse(t)

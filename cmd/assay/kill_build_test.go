@@ -60,10 +60,10 @@ func TestKilledBuild(t *testing.T) {
 	await(1)
 	killed.Process.Kill()
 	killed.Wait()
-	first, out1 := tune("a") // ends what the killed one has left
+	first, out1 := tune("a") // ends the build that the killed one has left
 	await(2)
 	second, out2 := tune("b")
-	time.Sleep(100 * time.Millisecond) // for the second to come to its build; it may come late
+	time.Sleep(100 * time.Millisecond) // for the second to reach its build; it may be late
 	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/assay-run/assay/internal/testbed"
 )
 
-// manifests are what docs/kubernetes.md has people apply.
+// manifests are the files that docs/kubernetes.md has people apply.
 var manifests = []string{"../../deploy/kubernetes/assay.yaml", "../../deploy/kubernetes/keda.yaml"}
 
 // objects returns the documents of a file.
@@ -75,8 +75,7 @@ func commandsIn(v any) (all [][]string) {
 	return all
 }
 
-// What the manifests have assay run are commands, flags and values that it has, and the objects
-// know each other by the names that they have.
+// The commands, flags and values in the manifests exist in assay, and the objects refer to each other by their names.
 func TestKubernetesCommands(t *testing.T) {
 	var seen []string
 	names := map[string]bool{}

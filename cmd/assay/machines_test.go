@@ -16,9 +16,9 @@ import (
 
 // M(G, I, R) of Eq. 2 from one machine to another: two machines are emulated by the
 // processor's share, 0.4 and 0.1; each writes its own profile; a model is learned on the fast one,
-// and predicts what the slow one measures. Control: without the profiles it is several times off.
-// An attempt during which a level was off, as the runs themselves say, or the profiles do not show
-// the two machines, says nothing: then the machine is too busy to emulate others.
+// and predicts the measurements of the slow one. Control: without the profiles it is several times
+// off. An attempt does not count if the runs report a level that was off, or if the profiles do not
+// show the two machines: then the machine is too busy to emulate others.
 func TestTwoEmulatedMachines(t *testing.T) {
 	testbed.System(t)
 	for _, a := range workbench.Attributes() {
@@ -27,7 +27,7 @@ func TestTwoEmulatedMachines(t *testing.T) {
 		}
 	}
 	t.Parallel() // most of the time it waits for its share
-	// What else the machine does disturbs one attempt or the other: the least disturbed counts.
+	// Other work of the machine disturbs some attempts: the least disturbed counts.
 	emulated := false
 	for range 3 {
 		by, without, ok := emulatedMachines(t)

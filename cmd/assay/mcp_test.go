@@ -279,8 +279,8 @@ func mcpProcess(t *testing.T, dir string) *exec.Cmd {
 	return cmd
 }
 
-// sleeping waits until a process is a run of slow.yaml, or until there is none and no study. The supervisor of the
-// tests adopts orphans.
+// sleeping waits until a process is a run of slow.yaml, or until neither such a process nor a study is left. The
+// supervisor of the tests adopts orphans.
 func sleeping(t *testing.T, want bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {

@@ -32,7 +32,7 @@ import (
 	"github.com/assay-run/assay/view"
 )
 
-// A model is a program without a process: its runs have what it says for n and the number of the run.
+// A model is a program without a process: it gives the values of its runs by n and the number of the run.
 type model struct {
 	mu    sync.Mutex
 	draws *rand.Rand
@@ -279,7 +279,7 @@ func (h *house) told(at string) *view.Answer {
 	return out.Answer
 }
 
-// commandsSay compares what commands print of a study with its answer.
+// commandsSay compares the output of commands for a study with its answer.
 func (h *house) commandsSay(at, name string, a *view.Answer, line view.Study) {
 	t := h.t
 	t.Helper()
@@ -289,7 +289,7 @@ func (h *house) commandsSay(at, name string, a *view.Answer, line view.Study) {
 		a.Run = ""
 	}
 	if shown.Answer != nil {
-		shown.Answer.Run = "" // the paths are those of the place where it is asked
+		shown.Answer.Run = "" // the paths depend on the place of the command
 	}
 	if !reflect.DeepEqual(shown.Answer, a) {
 		t.Errorf("%s: show has %+v, the study %+v", name, shown.Answer, a)
@@ -354,7 +354,7 @@ func (h *house) figureSays(where, page string, a *view.Answer, def *spec.Study) 
 	}
 }
 
-// site serves the pages and the routes of a store, and returns what is there at a path.
+// site serves the pages and the routes of a store, and returns a function that reads the content at a path.
 func (h *house) site(at string) (get func(path string) string) {
 	h.t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
@@ -431,7 +431,7 @@ func (h *house) pagesSay(get func(string) string, name string, a *view.Answer) {
 	}
 }
 
-// pythonSays compares what the client for Python returns of the studies with their answers.
+// pythonSays compares the results of the client for Python for the studies with their answers.
 func (h *house) pythonSays(at string, want map[string]*view.Answer) {
 	python, err := exec.LookPath("python3")
 	if err != nil {

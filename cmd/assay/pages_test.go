@@ -83,7 +83,7 @@ func (s *served) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// assay runs a command, and returns what it prints.
+// assay runs a command, and returns its output.
 func (s *served) assay(args ...string) string {
 	s.t.Helper()
 	cmd := s.command(args...)
@@ -99,7 +99,7 @@ func (s *served) token(role string) string {
 	return strings.TrimSpace(s.assay("token", "add", "--name", role, "--role", role))
 }
 
-// login opens a tab of somebody.
+// login opens a tab for the owner of a token.
 func (s *served) login(token string) *browser.Tab {
 	s.t.Helper()
 	b := browser.Open(s.t)
@@ -143,7 +143,7 @@ func TestPagesStory(t *testing.T) {
 	b.Wait(`document.getElementById("file")`)
 	b.Ready()
 	fill(b, "#file", strings.Replace(storyFile, "budget", "bugdet", 1))
-	b.Allow("422") // the browser tells of an answer that refuses
+	b.Allow("422") // the browser reports an answer that refuses
 	press(b, `button[value=check]`)
 	b.Wait(`document.getElementById("wrong")`)
 	if got := b.Text("#wrong"); !strings.Contains(got, "study.yaml:6:1") || !strings.Contains(got, "bugdet") {
@@ -271,8 +271,7 @@ func TestPagesStory(t *testing.T) {
 	}
 }
 
-// Who may only look sees no act, and is refused one that is sent all the same. Another role sees what
-// is its own.
+// A viewer sees no act, and is refused one that is sent all the same. Another role sees its own acts.
 func TestPagesRoles(t *testing.T) {
 	s := servePages(t)
 	if err := os.WriteFile(filepath.Join(s.dir, "nap.yaml"), []byte(strings.ReplaceAll(storyFile, "story", "nap")),

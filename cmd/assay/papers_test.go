@@ -138,8 +138,8 @@ func asCommand(t *testing.T, snippet string) string {
 	return "assay tune new.yaml --trials 20"
 }
 
-// inProcess runs a command line in this process, and returns what it wrote and
-// whether it ended well. "< FILE" at its end is its standard input.
+// inProcess runs a command line in this process, and returns its output and whether it ended well.
+// "< FILE" at its end is its standard input.
 func inProcess(line string) (string, bool) {
 	line, file, _ := strings.Cut(line, " < ")
 	var in []byte

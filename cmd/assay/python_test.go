@@ -151,7 +151,7 @@ func askedServer(t *testing.T) []string {
 	}
 }
 
-// The sampler for Optuna proposes what assay does, and tells it what came of it.
+// The sampler for Optuna proposes the configurations of assay, and tells it their outcomes.
 func TestOptunaSampler(t *testing.T) {
 	t.Parallel()
 	python := testbed.Module(t, "optuna, pandas", "optuna")

@@ -11,7 +11,7 @@ import (
 	"github.com/assay-run/assay/internal/testbed"
 )
 
-// The reference has every command, as its help says it.
+// The reference has every command in the words of its help.
 func TestReferenceOfCommands(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("# Commands\n\nThis page is made from the commands themselves: `assay help COMMAND` says the same. " +

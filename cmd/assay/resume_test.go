@@ -51,8 +51,8 @@ func used(t *testing.T, cmd *exec.Cmd) time.Duration {
 	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 }
 
-// A study that is resumed goes on with the proposals of one that was not interrupted,
-// and does not search again: what its first session took is taken once.
+// A study that is resumed goes on with the proposals of one that was not interrupted. It does not
+// search again: the searches of its first session are made once.
 func TestResumeDoesNotSearchAgain(t *testing.T) {
 	testbed.Outside(t)
 	tune := resumeTable(t)

@@ -13,8 +13,8 @@ import (
 	"github.com/assay-run/assay/internal/testbed"
 )
 
-// schedsimCopy copies the example into a module of its own, so that what its
-// prepare command makes is not in the repository, and returns the directory.
+// schedsimCopy copies the example into a module of its own, so that the products of its prepare
+// command stay out of the repository, and returns the directory.
 func schedsimCopy(t *testing.T) string {
 	t.Helper()
 	if _, err := exec.LookPath("go"); err != nil {
@@ -24,7 +24,7 @@ func schedsimCopy(t *testing.T) string {
 	if err := os.CopyFS(dir, os.DirFS("../../examples/schedsim")); err != nil {
 		t.Fatal(err)
 	}
-	for _, made := range []string{"schedsim", "jobs.swf"} { // by somebody's tuning in the tree
+	for _, made := range []string{"schedsim", "jobs.swf"} { // by an earlier tuning in the tree
 		if err := os.RemoveAll(filepath.Join(dir, made)); err != nil {
 			t.Fatal(err)
 		}

@@ -14,7 +14,7 @@ import (
 func TestSlurmExample(t *testing.T) {
 	t.Parallel()
 	testbed.Slurm(t, "zstd")
-	// The stand-ins of other tests have the names of Slurm's commands: those of the rig come before them.
+	// The stand-ins of other tests have the names of Slurm's commands: the commands of the rig precede them.
 	out, err := exec.CommandContext(t.Context(), "sh", "../../examples/slurm/run.sh", t.TempDir()).CombinedOutput()
 	t.Logf("%s", out)
 	if err != nil {

@@ -9,8 +9,7 @@ import (
 	"github.com/assay-run/assay/internal/testbed"
 )
 
-// What commands say to people has the parts that it has to have, and nothing that the
-// colours of a terminal would need.
+// The text that commands print for people has its required parts, and no colours of a terminal.
 func TestText(t *testing.T) {
 	testbed.Outside(t)
 	h := newHouse(t)
@@ -73,7 +72,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// A study that is run again goes on: it says what was spent, and runs nothing twice.
+// A study that is run again goes on: it prints the budget spent, and runs nothing twice.
 func TestResume(t *testing.T) {
 	h := newHouse(t)
 	h.run("tune t.yaml --trials 4 --study s")
@@ -104,7 +103,7 @@ func TestStoreInMemory(t *testing.T) {
 	}
 }
 
-// serve runs a program, whose exit it says, and what its session came to.
+// serve runs a program, and prints its exit and the outcome of its session.
 func TestServeProgram(t *testing.T) {
 	testbed.Outside(t)
 	h := newHouse(t)
@@ -131,7 +130,7 @@ func TestServeProgram(t *testing.T) {
 	}
 }
 
-// What is printed to be typed again has no password of a database.
+// A command line that is printed to be typed again has no password of a database.
 func TestMaskStores(t *testing.T) {
 	got := strings.Join(maskStores([]string{
 		"tune", "--store", "postgres://me:S3cret@host/db", "--store=postgresql://me:S3cret@host/db?x=y", "--password=theirs",

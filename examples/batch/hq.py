@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""HyperQueue by its package for Python, for those who have no hq: a server with one worker, and what a template of commands needs.
+"""HyperQueue by its package for Python, if there is no hq: a server with one worker, and the calls of a template of commands.
 
     hq.py server DIR CPUS     a server and a worker of so many processors, until it is killed
     hq.py submit DIR NAME SCRIPT OUTPUT CWD [CPUS]
     hq.py list DIR
 
-The package has no call that lists jobs or cancels one. So the names of jobs are kept in a file beside the server's, and the
-state of each is what the first report of a wait for it says.
+The package has no call that lists jobs or cancels one. So a file beside the server's keeps the names of jobs. The first
+report of a wait for a job has its state.
 """
 import fcntl
 import os
@@ -19,7 +19,7 @@ def server(where, cpus):
 
     cluster = LocalCluster(server_dir=where)
     cluster.start_worker(WorkerConfig(cores=int(cpus)))
-    # The numbers of another server's jobs say nothing of this one's.
+    # Another server's numbers of jobs do not hold for this one.
     open(os.path.join(where, "names"), "w").close()
     print("ready", flush=True)
     while True:

@@ -1,5 +1,5 @@
 """The same kernel by Kernel Tuner: python3 tune.py [CACHE [N]] tries N random configurations (default 40) and writes
-CACHE.json (default cache.json). Needs kernel-tuner and pyopencl of PyPI. What it has measured can help a study of assay:
+CACHE.json (default cache.json). Needs kernel-tuner and pyopencl of PyPI. Its measurements can help a study of assay:
 
     assay study import cache.json --study by-kernel-tuner
     assay tune assay.yaml --prior by-kernel-tuner

@@ -29,7 +29,7 @@ class Model:
             for start in range(0, prompt, self.batch):
                 piece = min(self.batch, prompt - start)
                 calls = -(-piece // self.ubatch)
-                with self.compute:  # nobody else takes a step meanwhile
+                with self.compute:  # no other request takes a step meanwhile
                     time.sleep((0.00004 * piece + 0.002 * calls) / self.speed)
             for _ in range(tokens):
                 time.sleep((0.004 + 0.0012 * self.serving) / self.speed)

@@ -32,15 +32,15 @@ def read(name):
 
 PARAMETERS = {name: read(name) for name in ("crop", "soil", "site")}
 WEATHER = CABOWeatherDataProvider("NL1", DATA, ETmodel="P")
-gc.freeze()  # PCSE collects garbage after each run: it need not look at what was loaded
+gc.freeze()  # PCSE collects garbage after each run: it need not look at the loaded data
 
 
 FIRST, APART = (4, 1), datetime.timedelta(weeks=4)  # day of the first dose, and from one to the next
 
 
 class Season(Engine):
-    """A season in which the doses are given on their days. With more than one choice of a dose the process
-    goes on as one for each, so that what seasons have in common is computed once."""
+    """A season in which the doses are given on their days. The process goes on as one for each choice of a dose
+    if there are several, so that it computes the seasons' common part once."""
 
     choices = given = None  # PCSE takes values of attributes that are there
 

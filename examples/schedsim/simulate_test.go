@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// handLog is six jobs on 10 processors, asked for what they take but job 1, which
-// asks for 20 s and takes 10.
+// handLog is six jobs on 10 processors, which ask for the time that they take but job 1,
+// which asks for 20 s and takes 10.
 //
 //	job     0   1   2   3   4   5
 //	submit  0   1   2   3   4   5
@@ -256,8 +256,8 @@ func keys(m map[int64]int) func(func(int64) bool) {
 	}
 }
 
-// Where all jobs are as wide as the machine, or have one processor, there are no
-// gaps to fill: EASY is FCFS.
+// There are no gaps to fill if all jobs are as wide as the machine, or have one processor:
+// EASY is FCFS.
 func TestEASYIsFCFSWithoutGaps(t *testing.T) {
 	for _, procs := range []int{1, 8} {
 		rng := rand.New(rand.NewPCG(uint64(procs), 2))

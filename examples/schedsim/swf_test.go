@@ -137,8 +137,8 @@ func TestSlice(t *testing.T) {
 	}
 }
 
-// The logs of the evaluation data have as many jobs, processors and days as their
-// description says, and EASY is better than FCFS on both.
+// The logs of the evaluation data have as many jobs, processors and days as in their
+// description, and EASY is better than FCFS on both.
 func TestArchiveLogs(t *testing.T) {
 	dir := testbed.Data(t, "swf")
 	for _, tt := range []struct {

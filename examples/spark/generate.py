@@ -1,5 +1,5 @@
 """generate.py WORKLOAD: makes the data of one workload in data/WORKLOAD, unless
-it is there. The same data every time; what the right result is goes beside it,
+it is there. It makes the same data every time. The right result goes beside it,
 in data/WORKLOAD.json, and is found without Spark."""
 
 import json
@@ -53,8 +53,8 @@ def wordcount(path):
 
 def kmeans(path):
     """Points around centres, with normal noise of variance 1 in each direction:
-    the cost of the true centres is POINTS * DIMENSIONS up to chance. What a run
-    finds is a local optimum; its cost is checked on some of the points."""
+    the cost of the true centres is POINTS * DIMENSIONS up to chance. A run
+    finds a local optimum; its cost is checked on some of the points."""
     from pyspark.sql import functions as F
 
     centers = np.random.default_rng(2).uniform(-4, 4, (CLUSTERS, DIMENSIONS))

@@ -11,7 +11,7 @@ import (
 )
 
 // TestWordCount runs one workload once with Spark's defaults, and checks that a
-// wrong result is a failure. It needs what `make setup` installs.
+// wrong result is a failure. It needs the programs that `make setup` installs.
 func TestWordCount(t *testing.T) {
 	if _, err := os.Stat(".venv/bin/spark-submit"); err != nil {
 		t.Skip("SKIPPED: Spark is not installed here: make -C examples/spark setup")
@@ -49,7 +49,7 @@ func TestWordCount(t *testing.T) {
 	}
 }
 
-// sparkRun runs a program in dir and returns what it prints.
+// sparkRun runs a program in dir and returns its output.
 func sparkRun(t *testing.T, dir string, ok bool, name string, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), name, args...)

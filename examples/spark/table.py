@@ -1,7 +1,7 @@
-"""table.py [--check] [--into PAGE] ASSAY STORE WORKLOAD...: what the studies of
-the workloads found, as a table. A study that has ended is asked for its result
+"""table.py [--check] [--into PAGE] ASSAY STORE WORKLOAD...: the results of the
+workloads' studies, as a table. It asks a study that has ended for its result
 once more, by the command that ran it: nothing runs, since its budget is spent.
---check compares Spark's defaults with the best first, where that was not done."""
+--check compares Spark's defaults with the best first, if that was not done."""
 
 import argparse
 import json
@@ -20,7 +20,7 @@ def ask(*args):
 
 def compare(assay, store, workload, study, command, check):
     """The comparison of Spark's defaults with the best by runs in turn, A B, B A,
-    ..., of which the choice of the best knew nothing; None if there is none."""
+    ..., of which the choice of the best knew nothing; None if it is missing."""
     path = os.path.join(os.path.dirname(store), study + ".compare.json")
     done = None
     if os.path.exists(path):

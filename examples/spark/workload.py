@@ -1,6 +1,6 @@
 """workload.py WORKLOAD: one run of a workload of HiBench's kinds on its data, by
-Spark's own operators. It ends with exit code 1 if the result is wrong. How Spark
-is set up is the business of whoever submits it."""
+Spark's own operators. It ends with exit code 1 if the result is wrong. The
+command that submits it sets Spark up."""
 
 import json
 import sys

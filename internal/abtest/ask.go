@@ -54,8 +54,8 @@ func (r *Result) ask(d *Duel, a, b []float64, total float64) {
 	r.finds, r.asks = stats.PairsFor(r.noise, find, total), stats.PairsFor(r.noise, tell, total)
 }
 
-// advise describes what would help an undecided comparison. cpuA and cpuB are the processor times of its
-// runs.
+// advise describes the changes that would help an undecided comparison. cpuA and cpuB are the processor times of
+// its runs.
 func (r *Result) advise(d *Duel, cpuA, cpuB []float64, total float64) {
 	if math.IsNaN(r.noise) {
 		return // there are warnings

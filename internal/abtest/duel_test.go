@@ -12,7 +12,7 @@ import (
 	"github.com/assay-run/assay/internal/stats"
 )
 
-// A fake runs commands in no time: each takes what its name says in takes, with some
+// A fake runs commands in no time: each takes the seconds of its name in takes, with some
 // noise.
 type fake struct {
 	takes map[string]float64
@@ -82,7 +82,7 @@ func gate(t *testing.T, text string) *Gate {
 	return g
 }
 
-// A difference that is plain is told at the first look.
+// A difference that is plain is shown at the first look.
 func TestTellsEarly(t *testing.T) {
 	d, f := fresh(1, 0.5, 0.02)
 	d.Warmup = 1
@@ -134,7 +134,7 @@ func TestOrderIsDrawn(t *testing.T) {
 	}
 }
 
-// Where there is no difference, all pairs are run, with a look after 8, 12, 18, 27 and
+// All pairs are run if there is no difference, with a look after 8, 12, 18, 27 and
 // 40 of them.
 func TestTellsNothing(t *testing.T) {
 	d, _ := fresh(1, 1, 0.05)

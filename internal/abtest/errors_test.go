@@ -55,8 +55,8 @@ func machines(t testing.TB) map[string]machine {
 				return x
 			}
 		},
-		// Every second run is slower: what A B, A B would take for a difference, and every
-		// fourth, what A B, B A would.
+		// Every second run is slower, which A B, A B would take for a difference, and every
+		// fourth, which A B, B A would.
 		"every second": every(2),
 		"every fourth": every(4),
 		"recorded":     recorded(t, "testdata/busy.txt"),
@@ -130,9 +130,9 @@ func rare(n int) int {
 }
 
 // On every kind of machine a gate cries wolf in at most 1 of 100 cases: neither between equals
-// with the strictest limit, "slower", nor where B is slower by exactly what is allowed. There
+// with the strictest limit, "slower", nor where B is slower by exactly the limit. There
 // it passes in at most 1 of 100, too. A slowdown of 10 % is found in at least 95 of 100, in
-// the pairs that the gate asks for. Between equals it passes or cannot tell.
+// the pairs that the gate asks for. Between equals it passes or cannot decide.
 func TestGateErrors(t *testing.T) {
 	n := testbed.Times(20, 200)
 	for name, m := range machines(t) {

@@ -40,7 +40,7 @@ func TestParseGate(t *testing.T) {
 	}
 }
 
-// A gate fails what is beyond its limit with certainty, and passes only what is within.
+// A gate fails a difference that is certainly beyond its limit, and passes only one that is within.
 func TestGateJudges(t *testing.T) {
 	for _, c := range []struct {
 		gate      string
@@ -66,7 +66,7 @@ func TestGateJudges(t *testing.T) {
 	}
 }
 
-// A gate without a budget asks for what the noise needs, and no more.
+// A gate without a budget asks for the pairs that the noise needs, and no more.
 func TestAsks(t *testing.T) {
 	var pairs []int
 	for _, sd := range []float64{0.005, 0.03, 0.1} {
@@ -83,7 +83,7 @@ func TestAsks(t *testing.T) {
 	}
 }
 
-// Where the clock cannot decide but the processor's time can, that is said at once, with
+// The advice names the processor's time at once if it can decide and the clock cannot, with
 // the number of pairs that it takes.
 func TestNamesCPU(t *testing.T) {
 	d, f := fresh(0.01, 0.01, 0)
@@ -97,7 +97,7 @@ func TestNamesCPU(t *testing.T) {
 		!strings.Contains(text, "the ratio of two runs in turn varies by") {
 		t.Errorf("advice %q", r.Advice)
 	}
-	// Nothing of it where that metric is as noisy.
+	// The advice does not name it if that metric is as noisy.
 	d, f = fresh(0.01, 0.01, 0)
 	f.noise, f.cpu = gauss(0.6), gauss(0.6)
 	d.Pairs, d.Gate = 0, gate(t, "slower > 3%")
@@ -109,7 +109,7 @@ func TestNamesCPU(t *testing.T) {
 	}
 }
 
-// A budget that is too small for the noise says how many pairs would do.
+// A comparison whose budget is too small for the noise reports how many pairs would do.
 func TestSaysHowManyPairs(t *testing.T) {
 	d, _ := fresh(1, 1, 0.08)
 	d.Pairs, d.Gate = 20, gate(t, "slower > 3%")
@@ -117,7 +117,7 @@ func TestSaysHowManyPairs(t *testing.T) {
 	if r.Outcome != Unknown || r.Pairs != 20 || r.Needs <= 20 || r.Needs > 2000 {
 		t.Errorf("%q after %d pairs, needs %d", r.Outcome, r.Pairs, r.Needs)
 	}
-	// As many do tell.
+	// As many pairs do decide.
 	d, _ = fresh(1, 1, 0.08)
 	d.Pairs, d.Gate = r.Needs, gate(t, "slower > 3%")
 	if r = run(t, d); r.Outcome != Passed {
@@ -125,8 +125,8 @@ func TestSaysHowManyPairs(t *testing.T) {
 	}
 }
 
-// Values that never vary, such as sizes, are told at the first look; and where there is no
-// relative difference, the gate cannot tell.
+// Values that never vary, such as sizes, are decided at the first look. The gate cannot decide
+// if there is no relative difference.
 func TestSteadyValues(t *testing.T) {
 	for b, want := range map[float64]Outcome{1: Passed, 1.02: Passed, 1.05: Failed, 0.5: Passed} {
 		d, _ := fresh(1, b, 0)

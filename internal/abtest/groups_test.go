@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Runs of several configurations by two workers of one class and one of another: their medians are those
-// of the machines, and the deviation is that of each machine's own runs.
+// Runs of several configurations by two workers of one class and one of another: their medians are the
+// machines', and the deviation is of each machine's own runs.
 func TestGroups(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	machines := []struct {
@@ -24,7 +24,7 @@ func TestGroups(t *testing.T) {
 				s.Makers = append(s.Makers, m.Maker)
 			}
 		}
-		s.Values, s.Makers = append(s.Values, float64(1+c)), append(s.Makers, Maker{}) // nobody knows whose
+		s.Values, s.Makers = append(s.Values, float64(1+c)), append(s.Makers, Maker{}) // of an unknown maker
 		samples = append(samples, s)
 	}
 	samples = append(samples, NoiseSample{Config: "once", Values: []float64{1}, Makers: []Maker{{"rack9", "a"}}})
@@ -37,7 +37,7 @@ func TestGroups(t *testing.T) {
 	}
 	for i, m := range machines {
 		g := n.Workers[i]
-		// The median of a configuration is near that of rack2, or a little below it.
+		// The median of a configuration is near the median of rack2, or a little below it.
 		if ratio := g.Median / n.Workers[0].Median; math.Abs(ratio-m.slower) > 0.03*m.slower || g.Runs != 240 ||
 			g.Configs != 40 {
 			t.Errorf("%+v, want %v times the first", g, m.slower)
@@ -46,7 +46,7 @@ func TestGroups(t *testing.T) {
 			t.Errorf("%s: a deviation of %v, want %v", g.Worker, *g.CV, want)
 		}
 	}
-	// That of a class is between machines too: half of 20 % of the median, about.
+	// The deviation of a class is between machines too: half of 20 % of the median, about.
 	if a := n.Classes[0]; a.Runs != 480 || a.CV == nil || *a.CV < 0.07 || *a.CV > 0.13 {
 		t.Errorf("%+v, deviation %v", a, *a.CV)
 	}
@@ -59,12 +59,12 @@ func TestGroups(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}
 	}
-	// Runs that nobody knows the makers of are in no group.
+	// Runs of unknown makers are in no group.
 	n, err = NoiseOf([]NoiseSample{{Config: "a", Values: []float64{1, 2, 3}}}, "s", usual)
 	if err != nil || n.Workers != nil || n.Classes != nil {
 		t.Errorf("%+v, %v", n, err)
 	}
-	// One run of each of two workers says how they compare, and nothing of their noise.
+	// One run of each of two workers shows how they compare, and nothing of their noise.
 	n, err = NoiseOf([]NoiseSample{{
 		Config: "a", Values: []float64{1, 2, 2},
 		Makers: []Maker{{"w", "c"}, {"v", "c"}, {"v", "c"}},

@@ -46,7 +46,7 @@ func TestAdvice(t *testing.T) {
 		math.Abs(light.Median-1) > 0.01 {
 		t.Errorf("%+v", light)
 	}
-	// Of runs with P[y > 1.05·min] = p, the least K with p^K < 0.05 is taken.
+	// The least K with p^K < 0.05 is taken for runs with P[y > 1.05·min] = p.
 	tail, err := NoiseOf([]NoiseSample{{Config: "a=1", Values: heavy(2000, 1.5, rng)}}, "s", usual)
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +72,7 @@ func TestAdvice(t *testing.T) {
 	}
 }
 
-// The configuration with the most runs speaks for all; if its runs are few, those of
+// The configuration with the most runs stands for all. If its runs are few, the runs of
 // all are pooled, as shares of their medians.
 func TestSamples(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))

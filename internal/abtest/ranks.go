@@ -23,7 +23,7 @@ type Ranks struct {
 	// LateShare is how often one is late, AllLateShare how often all are.
 	LateShare    float64 `json:"late_share"`
 	AllLateShare float64 `json:"all_late_share"`
-	// IndependentRuns is the number of independent runs that have a minimum as good as that of one
+	// IndependentRuns is the number of independent runs that have a minimum as good as one
 	// simultaneous run on every rank; the lower end of the possible range if all were never late together.
 	IndependentRuns *float64    `json:"independent_runs"`
 	CI95            [2]*float64 `json:"ci95"`

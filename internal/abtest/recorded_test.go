@@ -23,7 +23,7 @@ func recordedOf(a, b []float64) Recorded {
 	}
 }
 
-// A difference that is there is told, in the direction of the metric, and the numbers are those of the files.
+// A real difference is reported, in the direction of the metric, and the numbers are the files'.
 func TestRecorded(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	s := recordedOf(values(rng, 20, 1, 0.01), values(rng, 15, 1.2, 0.01))
@@ -52,7 +52,7 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
-// Too few values say how many are the least, and so many can.
+// The advice for too few values has the least number, and that many can show a difference.
 func TestRecordedNeeds(t *testing.T) {
 	for among, want := range map[int]int{1: 4, 20: 6} {
 		s := recordedOf([]float64{1, 1.01, 1.02}, []float64{2, 2.01, 2.02})
@@ -67,7 +67,7 @@ func TestRecordedNeeds(t *testing.T) {
 			t.Errorf("%d comparisons of %d values: %+v", among, want, r)
 		}
 	}
-	// Values that vary: what is asked for tells, in most cases.
+	// Values that vary: the number that is asked for decides, in most cases.
 	told := 0
 	for i := range 40 {
 		rng := rand.New(rand.NewPCG(uint64(i), 3))
@@ -87,7 +87,7 @@ func TestRecordedNeeds(t *testing.T) {
 	}
 }
 
-// The error is that of the report: of 300 reports on 5 benchmarks that are equal, few show a difference anywhere.
+// The error is the report's: few of 300 reports on 5 benchmarks that are equal show a difference anywhere.
 func TestRecordedError(t *testing.T) {
 	wrong := 0
 	for i := range 300 {
@@ -106,7 +106,7 @@ func TestRecordedError(t *testing.T) {
 	}
 }
 
-// A warning that all comparisons have is said once.
+// A warning that all comparisons have is printed once.
 func TestCommonWarnings(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	var all []Result
@@ -134,7 +134,7 @@ func TestCommonWarnings(t *testing.T) {
 }
 
 // Sessions may differ by the drift: a difference of that size is not shown, a larger one is, and neither more values
-// nor a gate within it can tell.
+// nor a gate within it can decide.
 func TestDrift(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
 	for change, want := range map[float64]string{0.95: "~", 1.08: "~", 1.3: "more", 0.7: "less"} {

@@ -44,7 +44,7 @@ func TestReportText(t *testing.T) {
 	}
 }
 
-// The worst outcome is that of the report.
+// The worst outcome is the outcome of the report.
 func TestOutcomeOfAll(t *testing.T) {
 	for _, c := range []struct {
 		of   []Outcome

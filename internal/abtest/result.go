@@ -33,7 +33,7 @@ type Result struct {
 	Outcome Outcome `json:"outcome,omitempty"` // of the gate
 	// Needs is the approximate number of pairs that would decide it, if these have not; 0 if unknown.
 	Needs    int      `json:"pairs_needed,omitempty"`
-	Advice   []string `json:"advice,omitempty"` // what would help, if it is undecided
+	Advice   []string `json:"advice,omitempty"` // changes that would help, if it is undecided
 	Warnings []string `json:"warnings,omitempty"`
 	Seconds  float64  `json:"seconds"` // that the duel took so far
 

@@ -16,7 +16,7 @@ import (
 	"github.com/assay-run/assay/study"
 )
 
-// Of 200 whole studies of a program on which no parameter has an effect, at most 4 show a gain: the search, the choice
+// At most 4 of 200 whole studies of a program on which no parameter has an effect show a gain: the search, the choice
 // of the best and the comparison together, on each kind of machine in turn. make test takes the first 7, of which at
 // most 1 may.
 func TestErrorOfStudies(t *testing.T) {

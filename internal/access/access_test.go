@@ -39,7 +39,7 @@ func add(t testing.TB, tokens *Tokens, tok Token) (bearer string) {
 	return tok.Name + "." + secret
 }
 
-// Each role may do what those before it may; a worker is none of them.
+// Each role has the rights of the roles before it; a worker is not in that order.
 func TestRoles(t *testing.T) {
 	people := []Role{Viewer, Operator, Author, Admin}
 	for i, have := range people {
@@ -133,7 +133,7 @@ func TestLife(t *testing.T) {
 	})
 }
 
-// A token that takes the name of another one between two looks cuts off what was let in with the other one.
+// A token that takes the name of another one between two looks cuts off the clients of the other one.
 func TestReplacedTokenIsCutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tokens, _ := open(t)
@@ -232,7 +232,7 @@ func TestManyAdd(t *testing.T) {
 	}
 }
 
-// What cannot be a token is refused.
+// An invalid token is refused.
 func TestBadTokens(t *testing.T) {
 	tokens, _ := open(t)
 	add(t, tokens, Token{Name: "a", Role: Admin})
@@ -356,7 +356,7 @@ func TestCredential(t *testing.T) {
 	}
 }
 
-// A client that pins an authority talks to its server by its name, and to nobody else.
+// A client that pins an authority connects to its server by its name, and to no other.
 func TestPinned(t *testing.T) {
 	authority := func() *Authority {
 		a, err := InitAuthority(t.TempDir(), "lab")

@@ -10,7 +10,7 @@ import (
 	"github.com/assay-run/assay/internal/access"
 )
 
-// Who made and ended a token is on record, durable with the change and without a secret; a change
+// The maker and the ender of a token are on record, durable with the change and without a secret; a change
 // that was refused is not.
 func TestAudit(t *testing.T) {
 	dir := t.TempDir()
@@ -62,7 +62,7 @@ func TestAudit(t *testing.T) {
 	}
 }
 
-// Lines of many are whole, and what a crash has cut off spoils no other.
+// Lines of many writers are whole, and a line that a crash has cut off spoils no other.
 func TestAuditLines(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "audit")
 	if err := os.WriteFile(path, []byte(`{"at":"2026-01-01T00:00:00Z","by":"a","do":"token ad`), 0o600); err != nil {

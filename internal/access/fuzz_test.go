@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A file of tokens lets nobody in who has none of its secrets.
+// A file of tokens lets no client in that has none of its secrets.
 func FuzzTokensFile(f *testing.F) {
 	f.Add([]byte(`{"version":1,"tokens":[{"name":"a","role":"admin","sha256":""}]}`), "")
 	f.Add([]byte(`{"version":1,"tokens":null}`), "x")

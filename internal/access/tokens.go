@@ -70,8 +70,8 @@ func OpenTokens(path string) (*Tokens, error) {
 	return t, t.load()
 }
 
-// load reads the file if it has changed. The lock is held. After an error the tokens are those
-// of before.
+// load reads the file if it has changed. The lock is held. The tokens stay the same after an
+// error.
 func (t *Tokens) load() error {
 	t.looked = time.Now()
 	info, err := os.Stat(t.path)

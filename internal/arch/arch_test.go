@@ -38,23 +38,23 @@ var layers = [][]string{
 const pureLayers = 2
 
 // apart is the library of workflows. It is as pure as layers 0 to 2, any package
-// above them may import it, and it imports of this module only what stands here:
+// above them may import it, and it imports of this module only the packages here:
 // mathematics, and a sub-package its parent. The sub-packages are strangers.
 var apart = map[string][]string{
 	"/workflow":                {"/internal/stats"},
 	"/internal/workflow/trace": {"/workflow", "/internal/stats"},
 	"/internal/workflow/site":  {"/workflow"},
-	// What to ask a batch system for.
+	// The resources to ask a batch system for.
 	"/internal/workflow/request": {"/workflow", "/internal/stats"},
 }
 
-// beside are packages that stand beside the layers: what each may import of
-// this module. Packages of layers 0 to 2 import none of them.
+// beside are packages that stand beside the layers, with the packages of this module
+// that each may import. Packages of layers 0 to 2 import none of them.
 var beside = map[string][]string{
 	"/assaytest":       {""},
 	"/bench/gate":      {},                           // tables of our own, and the results of auto on them
 	"/bench/studies":   {},                           // data, and tests of it
-	"/internal/access": {"", "/internal/atomicfile"}, // who may do what on a server: roles, tokens, certificates
+	"/internal/access": {"", "/internal/atomicfile"}, // access rights on a server: roles, tokens, certificates
 	"/docs":            {},                           // pages of reference that the program carries
 	"/internal/arch":   {},
 	// files by their content, of a server and of a worker
@@ -101,7 +101,7 @@ var beside = map[string][]string{
 	"/view":                {"", "/internal/report"}, // studies and trials as others see them, people among them
 }
 
-// testOnly is what nothing but tests may import.
+// testOnly are the packages that only tests may import.
 var testOnly = []string{"/internal/browser", "/internal/faultdisk", "/internal/testbed"}
 
 // owner names the packages that may import a third-party module, most often one. gonum may be imported by any, and so
@@ -133,7 +133,7 @@ var owner = map[string]string{
 // take an assay.Store.
 var databases = []string{"/internal/store/sqlite", "/internal/store/postgres", "/internal/queue/jetstream"}
 
-// assembly is what may import them.
+// assembly are the packages that may import them.
 var assembly = []string{"/cmd/assay", "/setup", "/internal/server"}
 
 // impure are packages that layers 0 to 2 must not import.
@@ -199,7 +199,7 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// An experiment of the lab stands for itself: only the command of the lab imports others. None uses what is for tests.
+// An experiment of the lab stands for itself: only the command of the lab imports others. None uses test packages.
 func TestLab(t *testing.T) {
 	testbed.Outside(t)
 	out, err := exec.Command("go", "list", "-C", "../../lab", "-f", `{{.ImportPath}} {{join .Imports " "}}`,

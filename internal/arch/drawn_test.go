@@ -13,7 +13,7 @@ import (
 	"github.com/assay-run/assay/internal/testbed"
 )
 
-// layerNames say what a layer is about, from the lowest on.
+// layerNames are the subjects of the layers, from the lowest on.
 var layerNames = []string{
 	"words, contracts", "mathematics", "decisions", "the outside world", "the loop", "what is known", "a study is made",
 	"many studies", "at a distance", "a server", "the command",
@@ -38,7 +38,7 @@ func (b *box) name() string {
 // label is the name in the picture.
 func (b *box) label() string { return strings.TrimPrefix(b.name(), "internal/") }
 
-// title is what a browser says of the box that the pointer is on.
+// title is the text that a browser shows for the box that the pointer is on.
 func (b *box) title() string {
 	var names []string
 	for _, i := range b.imports {
@@ -175,8 +175,8 @@ func place(boxes []*box, left, right, top, most float64) (lines int) {
 	return lines
 }
 
-// settle orders the packages of each layer so that few arrows cross: each stands near the middle of what it imports and
-// of what imports it.
+// settle orders the packages of each layer so that few arrows cross: each stands near the middle of the packages that
+// it imports and that import it.
 func settle(all map[string]*box, in [][]*box) {
 	for range 8 {
 		for i := range in {
@@ -203,8 +203,8 @@ func settle(all map[string]*box, in [][]*box) {
 	}
 }
 
-// The picture of the architecture is that of the imports: layers from the command down to the contracts, with an arrow
-// for each import that does not follow from others, and what stands beside them.
+// The picture of the architecture shows the imports: layers from the command down to the contracts, with an arrow
+// for each import that does not follow from others, and the packages beside them.
 func TestDrawn(t *testing.T) {
 	testbed.Outside(t)
 	if len(layerNames) != len(layers) {

@@ -9,7 +9,7 @@ import (
 	"github.com/assay-run/assay/internal/atomicfile"
 )
 
-// What is kept of an outcome can be written, and is not too much.
+// The kept part of an outcome can be written, and is not too much.
 func TestKept(t *testing.T) {
 	m := assay.Measurement{Metrics: map[string]float64{"a": 1, "b": math.NaN(), "c": math.Inf(-1)}}
 	kept := atomicfile.Storable(m)

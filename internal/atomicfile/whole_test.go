@@ -27,7 +27,7 @@ func half(w io.Writer) error {
 	return errHalf
 }
 
-// A writer that fails leaves what was there, and nothing else.
+// A writer that fails leaves the old file, and nothing else.
 func TestFailedWrite(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "model.json")
 	if err := Write(path, 0o644, half); !errors.Is(err, errHalf) {

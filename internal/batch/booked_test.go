@@ -38,7 +38,7 @@ func (l *records) options(o *batch.Options) {
 	}
 }
 
-// What an attempt came to is on record once, with how long it waited, whether somebody was there when it began and
+// The end of an attempt is on record once, with how long it waited, whether a session was there when it began and
 // ended or not.
 func TestBooked(t *testing.T) {
 	const waits, lasts = 20 * time.Minute, 3 * time.Minute

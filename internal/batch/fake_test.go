@@ -45,7 +45,7 @@ type cluster struct {
 	wg       sync.WaitGroup
 }
 
-// A fault is what becomes of a submission.
+// A fault is the fate of a submission.
 type fault struct {
 	err   error         // that Submit returns
 	lost  bool          // nothing is submitted, whatever it returns
@@ -177,7 +177,7 @@ func (c *cluster) shimOf(ctx context.Context, j *fakeJob, at string, kill time.D
 	return code
 }
 
-// grouped is a runner whose program is ended with its job, a moment before its shim hears of that.
+// grouped is a runner whose program is ended with its job, a moment before its shim gets the signal.
 type grouped struct {
 	assay.Runner
 	f   fault
@@ -319,7 +319,7 @@ func (c *cluster) Lower(_ context.Context, to time.Duration, jobs ...batch.Job) 
 	return len(jobs), nil
 }
 
-// misled returns of how many trials the system says something else than what their runs came to, at its end: that they
+// misled returns for how many trials the system reports another outcome than their runs had, at its end: that they
 // ended well or failed, or nothing.
 func (c *cluster) misled(trials int64) (n int) {
 	c.mu.Lock()
@@ -356,8 +356,8 @@ func (c *cluster) alive() (n int) {
 	return n
 }
 
-// sleeper is a runner whose runs take the time that their environment says, and end with a code. It counts what it
-// began and what came to its end, by trial.
+// sleeper is a runner whose runs take the time that their arguments set, and end with a code. It counts the runs that
+// began and that ended, by trial.
 type sleeper struct {
 	mu    sync.Mutex
 	began map[int64]int

@@ -17,7 +17,7 @@ import (
 	"github.com/assay-run/assay/internal/ledger"
 )
 
-// A scenario is what goes wrong with a batch system.
+// A scenario is a failure of a batch system.
 type scenario struct {
 	name  string
 	lie   func(c *cluster)                        // at the beginning
@@ -26,7 +26,7 @@ type scenario struct {
 	late  bool                                    // jobs are left over that will do nothing
 }
 
-// every returns what does to each n-th submission what a fault says.
+// every returns a function that applies a fault to each n-th submission.
 func every(n int, f fault) func(*cluster) {
 	return func(c *cluster) {
 		c.onSubmit = func(i int) fault {
@@ -107,7 +107,7 @@ func (c *cluster) set2(f func()) {
 	f()
 }
 
-// Whatever is wrong with the batch system: each run comes to the outcome that it had, once; none is lost; none
+// Each run has its true outcome, once, whatever is wrong with the batch system; none is lost; none
 // succeeds that did not run. The accounting is asked at most once an attempt.
 func TestFaults(t *testing.T) {
 	rounds := 1
@@ -125,7 +125,7 @@ func TestFaults(t *testing.T) {
 	t.Logf("counted: %v", &all)
 }
 
-// A tally is what became of trials, and what was said of it that is not so.
+// A tally counts the faults in the outcomes of trials, and the false reports about them.
 type tally struct {
 	mu                 sync.Mutex
 	trials             int
@@ -284,7 +284,7 @@ func (y *tally) one(ctx context.Context, r *batch.Runner, s *sleeper, trial int6
 	return false // it was lost every time
 }
 
-// A run that is stopped keeps what was measured; one that is cancelled before it began never begins, whatever the
+// A run that is stopped keeps its measurement; one that is cancelled before it began never begins, whatever the
 // system does later; one that is let go of goes on.
 func TestEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -353,8 +353,8 @@ func TestEnds(t *testing.T) {
 	})
 }
 
-// A job that is said to run for ever though its run has ended is cancelled after a while, since it keeps others from
-// its machine.
+// A job that is reported to run for ever though its run has ended is cancelled after a while, since it keeps others
+// from its machine.
 func TestStray(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(newSleeper())
@@ -401,7 +401,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// A job that fails without having begun its run, though nobody said so before, tells of a spool that the machines do
+// A job that fails without having begun its run, without a report before, is a sign of a spool that the machines do
 // not share.
 func TestNotShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

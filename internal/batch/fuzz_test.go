@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What Slurm prints is jobs of ours, or says nothing of them: a line that is cut off makes no job of another name.
+// Output of Slurm is read as jobs of ours or as none: a line that is cut off makes no job of another name.
 func FuzzParseJobs(f *testing.F) {
 	f.Add("1|" + Prefix + "x|RUNNING|None\n")
 	f.Add("slurm_load_jobs error: x\n")

@@ -34,14 +34,14 @@ func (d drowsy) Run(ctx context.Context, job assay.Job, observe func(assay.Measu
 	return d.Runner.Run(ctx, job, observe)
 }
 
-// What a Runner writes is what it wrote before: events, outcomes, and the files of the spool.
+// A Runner writes the same as before: events, outcomes, and the files of the spool.
 func TestGolden(t *testing.T) {
 	var b strings.Builder
 	synctest.Test(t, func(t *testing.T) { golden(t, &b) })
 	testbed.Current(t, "testdata/golden.txt", b.String(), "go test ./internal/batch -run TestGolden")
 }
 
-// golden makes runs of all kinds of ends, one after the other, in two sessions, and writes what becomes of them.
+// golden makes runs of all kinds of ends, one after the other, in two sessions, and writes their course.
 func golden(t *testing.T, b *strings.Builder) {
 	began := time.Now()
 	c := newCluster(drowsy{newSleeper()})
@@ -53,8 +53,8 @@ func golden(t *testing.T, b *strings.Builder) {
 	dir := t.TempDir()
 	var mu sync.Mutex
 	booked := map[assay.RunID]bool{}
-	// By trial, and events by attempt: those of two, and the return of a run and its event, may be at the same moment in
-	// any order.
+	// By trial, and events by attempt: events of two attempts, and the return of a run and its event, may be at the same
+	// moment in any order.
 	var recorded [10][4]strings.Builder
 	var outcomes [10]strings.Builder
 	at := func() time.Duration { return time.Since(began) }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// What squeue says of the time that is left is read in all its forms; what is no time is an error, not no limit.
+// squeue's time left is read in all its forms; a text that is no time is an error, not no limit.
 func TestTimeLeft(t *testing.T) {
 	for text, want := range map[string]time.Duration{
 		"0:05": 5 * time.Second, "12:34": 12*time.Minute + 34*time.Second,
@@ -28,7 +28,7 @@ func TestTimeLeft(t *testing.T) {
 	}
 }
 
-// The environment of a job says where it is, and what is no number is no job.
+// The environment of a job has its place, and an ID that is no number is no job.
 func TestAllocated(t *testing.T) {
 	t.Setenv("SLURM_JOB_ID", "")
 	if a, is := Allocated(); is {
@@ -46,7 +46,7 @@ func TestAllocated(t *testing.T) {
 	}
 }
 
-// A job of workers asks for one of them on each node, and what the user adds comes after that.
+// A job of workers asks for one of them on each node, and the user's options come after that.
 func TestPilotArgs(t *testing.T) {
 	args := Pilot{Nodes: 3, Time: 90 * time.Second, Dir: "/s/50%", Extra: []string{"--time=9"}}.args("/s/50%/workers-1.sh")
 	text := strings.Join(args, " ")

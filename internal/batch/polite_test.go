@@ -68,7 +68,7 @@ func (e each) Cancel(ctx context.Context, jobs ...batch.Job) error {
 }
 
 // polite keeps n jobs waiting for 100 minutes and cancels them. It fails unless the system was asked twice in any
-// minute at most, had a second for each job, and few commands in all; it returns what was counted.
+// minute at most, had a second for each job, and few commands in all; it returns the counts.
 func polite(t testing.TB, n int, as func(*cluster) batch.System, change func(*batch.Options)) string {
 	t.Helper()
 	c := newCluster(newSleeper())
@@ -122,7 +122,7 @@ func atOnce(times []time.Time, span time.Duration) (most int) {
 	return most
 }
 
-// realTime returns the time of the machine where that of a test is simulated.
+// realTime returns the time of the machine while the time of a test is simulated.
 func realTime() time.Time {
 	var t syscall.Timeval
 	if syscall.Gettimeofday(&t) != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// Whatever the clock of the machine of a job says, a job waited between its submission and now, less what it ran.
+// A job waited between its submission and now, less its run, whatever the clock of its machine shows.
 func TestLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		first := time.Now()

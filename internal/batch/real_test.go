@@ -17,7 +17,7 @@ import (
 	"github.com/assay-run/assay/internal/batch"
 )
 
-// A rig is a Slurm of three nodes of its own, with a program to run on it and commands that lie when they are told to.
+// A rig is a Slurm of three nodes of its own, with a program to run on it and commands that lie on demand.
 type rig struct {
 	t     *testing.T
 	dir   string // of Slurm
@@ -66,7 +66,7 @@ func slurmRig(t *testing.T) *rig {
 	return g
 }
 
-// lie writes a command that may lie. format has the path of the true one, and that of the directory.
+// lie writes a command that may lie. format has the path of the true one, and the directory.
 func (g *rig) lie(name, format string) {
 	text := "#!/bin/sh\n" + fmt.Sprintf(format, filepath.Join(g.dir, "bin", name), g.lies) + "\n"
 	if err := os.WriteFile(filepath.Join(g.lies, name), []byte(text), 0o700); err != nil {
@@ -84,7 +84,7 @@ func (g *rig) tell(what, text string) {
 	}
 }
 
-// ask runs a command and returns what it printed.
+// ask runs a command and returns its output.
 func (g *rig) ask(argv ...string) string {
 	out, _ := exec.Command(argv[0], argv[1:]...).CombinedOutput()
 	return strings.TrimSpace(string(out))
@@ -153,7 +153,7 @@ type real struct {
 	more  bool // it may be begun more than once
 }
 
-// lines returns how many lines a file of a trial has: how often it was begun, or came to its end.
+// lines returns how many lines a file of a trial has: how often it was begun, or ended.
 func (g *rig) lines(kind string, id int64) int {
 	b, _ := os.ReadFile(filepath.Join(g.spool, fmt.Sprintf("%s-%d", kind, id)))
 	return strings.Count(string(b), "\n")
@@ -195,7 +195,7 @@ func (g *rig) run(ctx context.Context, r *batch.Runner, k real) {
 	g.y.note(&g.y.lost, "trial %d was lost every time", k.id)
 }
 
-// job returns the number and the state of a trial's latest job, as Slurm says.
+// job returns the number and the state of a trial's latest job in Slurm.
 func (g *rig) job(id int64) (number, state string) {
 	for line := range strings.Lines(g.ask("squeue", "--noheader", "--states=all", "--format=%i|%j|%T")) {
 		f := strings.Split(strings.TrimSpace(line), "|")
@@ -245,7 +245,7 @@ func (g *rig) round(t *testing.T, round int) {
 	for _, part := range []func(context.Context, *batch.Runner, int){g.harmless, g.controller, g.slurmd} {
 		part(ctx, r, round)
 	}
-	// What a controller that was killed takes for running, though it has ended, is cancelled while the study goes on.
+	// A job that a killed controller takes for running, though it has ended, is cancelled while the study goes on.
 	k := real{id: 81, sleep: "12", end: "exit 1", code: 1}
 	g.run(ctx, r, k)
 	if err := r.Close(); err != nil {
@@ -308,7 +308,7 @@ func (g *rig) harmless(ctx context.Context, r *batch.Runner, round int) {
 	wg.Go(func() { g.forgotten(ctx, round) })
 	wg.Wait()
 
-	// squeue says nothing, or nonsense, or nothing at all, while jobs run whose submission returned an error.
+	// squeue prints nothing, prints nonsense, or hangs, while jobs run whose submission returned an error.
 	g.tell("unsure", "1")
 	for i, says := range []string{"empty", "garbage", "hang"} {
 		run(real{id: int64(21 + i), sleep: "3", end: "exit 2", code: 2})
@@ -321,7 +321,7 @@ func (g *rig) harmless(ctx context.Context, r *batch.Runner, round int) {
 	g.tell("unsure", "")
 }
 
-// forgotten is a job that ends while nobody is there, and whose number Slurm has forgotten since.
+// forgotten is a job that ends while no session is there, and whose number Slurm has forgotten since.
 func (g *rig) forgotten(ctx context.Context, round int) {
 	k := real{id: 31, sleep: "1", end: "exit 7", code: 7}
 	for i := range 2 {

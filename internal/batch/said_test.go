@@ -10,7 +10,7 @@ import (
 	"github.com/assay-run/assay/internal/batch"
 )
 
-// saidCases are the cases in which Debian's Slurm 22.05.8 was seen to say something else than what was true, as a
+// saidCases are the cases in which Debian's Slurm 22.05.8 was seen to report something untrue, as a
 // stand-in repeats them. TestRealSlurm tries them on Slurm itself.
 func saidCases() []scenario {
 	timedOut := errors.New("Socket timed out on send/recv operation")
@@ -62,8 +62,8 @@ func saidCases() []scenario {
 	}
 }
 
-// Whatever Slurm says in these cases, each run comes to the outcome that it had, once. The controls are a claim that
-// is taken away, so that a run is made twice, and who believes what Slurm says.
+// Each run has its true outcome, once, whatever Slurm reports in these cases. The controls are a claim that
+// is taken away, so that a run is made twice, and a reader that believes Slurm's reports.
 func TestSaid(t *testing.T) {
 	rounds := 1
 	if os.Getenv("ASSAY_SOAK") != "" {

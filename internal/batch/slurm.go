@@ -161,7 +161,7 @@ func (s *Slurm) Poll(ctx context.Context) ([]Job, error) {
 	return parseJobs("squeue", out)
 }
 
-// parseJobs reads lines of ID|NAME|STATE|REASON, and returns those of our jobs. An answer with an invalid line and no
+// parseJobs reads lines of ID|NAME|STATE|REASON, and returns our jobs. An answer with an invalid line and no
 // valid one is unreadable.
 func parseJobs(command, out string) (jobs []Job, err error) {
 	lines, good := 0, 0

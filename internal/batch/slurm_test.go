@@ -16,7 +16,7 @@ import (
 	"github.com/assay-run/assay/internal/testbed"
 )
 
-// What squeue and sacct print is read; of other people's jobs, whatever their names are, nothing is. An answer without
+// Output of squeue and sacct is read; other people's jobs, whatever their names are, are not. An answer without
 // a single job in it that is not empty is unreadable.
 func TestParseJobs(t *testing.T) {
 	out := "7|assay-1f-3-0-1|PENDING|Resources\n8|a|b|c|d|RUNNING|x\n9|assay-1f-4-0-1|CANCELLED by 1000\n" +
@@ -38,7 +38,7 @@ func TestParseJobs(t *testing.T) {
 	}
 }
 
-// What sbatch says tells what will never be taken, what is not taken now, and what may have been taken.
+// sbatch's message separates jobs that are never taken, are not taken now, and may have been taken.
 func TestSubmitError(t *testing.T) {
 	for text, want := range map[string]error{
 		"Batch job submission failed: Invalid partition name specified":                     ErrRefused,
@@ -58,7 +58,7 @@ func TestSubmitError(t *testing.T) {
 	}
 }
 
-// What a job is known by comes after all that the user adds, and a path is no pattern.
+// The options by which a job is known come after the user's options, and a path is no pattern.
 func TestSbatch(t *testing.T) {
 	args := sbatch(Request{
 		Name: "assay-1", Script: "/s/script", Output: "/s/50%/job.out", Dir: "/s", Walltime: 90 * time.Second, CPUs: 4,
@@ -78,7 +78,7 @@ func TestSbatch(t *testing.T) {
 	}
 }
 
-// No variable of the user's changes what Slurm's commands do; others stay.
+// No variable of the user's changes the effect of Slurm's commands; others stay.
 func TestSlurmEnv(t *testing.T) {
 	env := slurmEnv([]string{
 		"SQUEUE_FORMAT=x", "SACCT_FORMAT=x", "SBATCH_PARTITION=x", "SLURM_TIME_FORMAT=x",

@@ -15,7 +15,7 @@ import (
 )
 
 // stand puts a stand-in for a command into a directory of PATH: it writes down its arguments, one a line, and prints
-// what the file NAME.says has; where NAME.fails is, it prints that to stderr and fails.
+// the file NAME.says; if NAME.fails exists, it prints that to stderr and fails.
 func stand(t *testing.T, dir string, names ...string) {
 	t.Helper()
 	for _, name := range names {
@@ -36,7 +36,7 @@ func says(t *testing.T, dir, name, text string) {
 	}
 }
 
-// The files of examples/batch ask for what a job asks for, and read what the manuals of the systems show.
+// The files of examples/batch ask for all that a job asks for, and read the output in the systems' manuals.
 func TestTemplates(t *testing.T) {
 	testbed.Outside(t)
 	const mine, other = "assay-1f-3-0-1", "somebody"

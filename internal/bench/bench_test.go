@@ -21,8 +21,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A course is a simulated study of one parameter x = 0, 1, ...: what is true of
-// each configuration, and what its runs show.
+// A course is a simulated study of one parameter x = 0, 1, ...: the true value of
+// each configuration, and the values of its runs.
 type course struct {
 	truth  []float64 // the cost, free of noise
 	shown  []float64 // the measured cost; nil for the truth
@@ -195,7 +195,7 @@ func TestInfeasibleRun(t *testing.T) {
 	}
 }
 
-// What a budget sees is the trials that ended within it, to the very moment.
+// A budget counts the trials that ended within it, to the very moment.
 func TestBudgets(t *testing.T) {
 	c := course{truth: []float64{10, 9, 8, 7, 6, 5}, length: []int{8, 1, 6, 5, 4, 3}, fails: 1}
 	p := c.problem(t, "c") // a median of 5 s
@@ -311,7 +311,7 @@ func TestDeterministicBySeed(t *testing.T) {
 	}
 }
 
-// Fewer seeds, methods, problems or budgets leave what remains as it was: every
+// Fewer seeds, methods, problems or budgets leave the other results as they were: every
 // run has the seed of its column, whatever runs beside it.
 func TestRunsAreIndependent(t *testing.T) {
 	all := Options{
@@ -335,7 +335,7 @@ func TestRunsAreIndependent(t *testing.T) {
 }
 
 // Methods are compared seed by seed: a method and the noise of a problem have
-// seed k+1 in column k, and the method is told what counts.
+// seed k+1 in column k, and the method gets the budget that counts.
 func TestSeedsArePaired(t *testing.T) {
 	type built struct {
 		method, problem string
@@ -418,7 +418,7 @@ func TestGeomean(t *testing.T) {
 	}
 }
 
-// A curve falls from what a tenth of the budget finds to what all of it finds.
+// A curve falls from the error after a tenth of the budget to the error after all of it.
 func TestCurve(t *testing.T) {
 	c := course{truth: []float64{20, 18, 16, 14, 12, 10, 8, 6, 4, 2}}
 	o := Options{
@@ -515,7 +515,7 @@ func newEnded(p *Problem, _ uint64) (assay.Searcher, assay.Stopper, error) {
 	}
 }
 
-// The error of a run ends everything and says which run it was.
+// The error of a run ends everything and names the run.
 func TestRunError(t *testing.T) {
 	broken := fmt.Errorf("no disk: %w", assay.ErrSetup)
 	ps := []Problem{

@@ -36,7 +36,7 @@ func countdown(c assay.Config) assay.Measurement {
 }
 
 // A cell plays the searcher by the loop of package study, in simulated time: trials
-// begin when the ones before have ended, and the budgets are those of a study.
+// begin when the ones before have ended, and the budgets are a study's.
 func TestCell(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
@@ -109,7 +109,7 @@ func newStore(t *testing.T, name string) assay.Store {
 }
 
 // Runs that begin at one moment are measured in the order of their trials, one at a time, so that a
-// random source gives each the same draw every time; what is measured does not change
+// random source gives each the same draw every time; a measurement does not change
 // on the way.
 func TestSimulateIsDeterministic(t *testing.T) {
 	space := line(t, 40)
@@ -145,7 +145,7 @@ func TestSimulateIsDeterministic(t *testing.T) {
 	}
 }
 
-// Of runs that begin at one moment, that of the first trial is measured first, whichever
+// The run of the first trial is measured first of runs that begin at one moment, whichever
 // asked first.
 func TestSimulateOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -208,7 +208,7 @@ func TestCellStops(t *testing.T) {
 	}
 }
 
-// A run that reaches its limit tells its time alone.
+// A run that reaches its limit has its time alone.
 func TestSimulateLimit(t *testing.T) {
 	clock := &table.SimClock{}
 	begin := clock.Now()
@@ -228,7 +228,7 @@ func TestSimulateLimit(t *testing.T) {
 	}
 }
 
-// What is true is the mean of the good runs; nothing else is feasible than what ended
+// The true value is the mean of the good runs. A configuration is feasible only if it ended
 // well, has the metrics and keeps the limits.
 func TestTruth(t *testing.T) {
 	const text = "x,t,p,ok\n0,1,5,yes\n0,3,7,yes\n1,2,9,yes\n2,4,1,no\n3,5,,yes\n"

@@ -63,9 +63,9 @@ func charged(t *testing.T, charge bool, budget study.Budget) (study.Result, Mete
 	return res, m
 }
 
-// What a searcher and a rule take is measured, and spent on the clock only if that is
-// asked for. A run goes on while the rule decides, so that its end is not put off; what
-// stops it does so when the rule has decided.
+// The time of a searcher and a rule is measured, and spent on the clock only if that is
+// asked for. A run goes on while the rule decides, so that its end is not put off; it is
+// stopped when the rule has decided.
 func TestMeterCharges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const asks, tells = 4, 3 // the last ask finds the search done
@@ -79,7 +79,7 @@ func TestMeterCharges(t *testing.T) {
 		}
 		res, m = charged(t, true, study.Budget{})
 		// Decisions push the observations apart: the run of 20 s is observed at 5, 10.25, 15.5;
-		// the second is stopped 0.25 s after that of 15.5; that of 40 s is observed 7 times.
+		// the second is stopped 0.25 s after the one at 15.5; the run of 40 s is observed 7 times.
 		if m.Learning != asks*time.Second+tells*2*time.Second || m.Deciding != (3+3+7)*time.Second/4 {
 			t.Errorf("charged %+v", m)
 		}
@@ -99,7 +99,7 @@ func TestMeterCharges(t *testing.T) {
 	})
 }
 
-// A metered searcher has the abilities of what is inside, its errors come through, and a
+// A metered searcher has the abilities of its inner one and returns its errors. A
 // clock on which no time can be spent is an error.
 func TestMeterIsNoObstacle(t *testing.T) {
 	m := &metering{Meter: new(Meter), ctx: t.Context()}
@@ -130,7 +130,7 @@ type fixed struct{}
 func (fixed) Now() time.Time { return time.Time{} }
 
 // A method that thinks for three seconds a trial has a third of the runs when that is
-// charged, and says how long it thinks in both cases.
+// charged, and its result has its thinking time in both cases.
 func TestRunCharges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for charge, want := range map[bool]float64{false: 10, true: 3} {

@@ -104,7 +104,7 @@ func TestEachEndsAtAnError(t *testing.T) {
 	})
 }
 
-// What ends the context is returned as its cause, even if every call succeeds.
+// Each returns the cause of the end of its context, even if every call succeeds.
 func TestEachIsCancelled(t *testing.T) {
 	enough := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())

@@ -10,7 +10,7 @@ import (
 	"github.com/assay-run/assay/internal/table"
 )
 
-// lucky is a table of repeated runs: one in four of the first row is much faster than what is true of it.
+// lucky is a table of repeated runs: one in four of the first row is much faster than its true time.
 func lucky(t *testing.T) Problem {
 	t.Helper()
 	rec, err := table.Read(strings.NewReader("a,t1,t2,t3,t4\n1,1,10,10.1,10.2\n2,4,4.1,4.2,4.3\n3,9,9.1,9.2,9.3\n"),

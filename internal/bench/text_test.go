@@ -45,7 +45,7 @@ geometric mean      method  budget     error %  95 %
 	}
 }
 
-// The optimum and the worst are those of the feasible rows; a goal to maximize turns them.
+// The optimum and the worst are of the feasible rows; a goal to maximize turns them.
 func TestRecorded(t *testing.T) {
 	rec, err := table.Read(strings.NewReader("a,t,p\n1,4,1\n2,2,2\n3,1,9\n4,8,3\n"), table.Spec{
 		File: "t.csv", Parameters: []string{"a"}, Metrics: map[string][]string{"elapsed": {"t"}, "power": {"p"}},

@@ -142,7 +142,7 @@ func TestRunCannotChangeTheCache(t *testing.T) {
 	}
 }
 
-// What breaks off goes on where it ended.
+// A transfer that breaks off goes on where it ended.
 func TestFetchGoesOn(t *testing.T) {
 	c, _, run := cached(t, 100)
 	r := newRemote(t, "0123456789")
@@ -165,7 +165,7 @@ func TestFetchGoesOn(t *testing.T) {
 	}
 }
 
-// Other bytes than those of the hash are never handed to a run. They are asked for once more, from the beginning.
+// Bytes that do not fit the hash are never handed to a run. They are asked for once more, from the beginning.
 func TestFetchedDamaged(t *testing.T) {
 	c, dir, run := cached(t, 100)
 	r := newRemote(t, "data")
@@ -203,7 +203,7 @@ func TestCacheDamaged(t *testing.T) {
 	}
 }
 
-// What was used last stays, as far as there is room.
+// The blobs used last stay, as far as there is room.
 func TestCacheQuota(t *testing.T) {
 	c, dir, run := cached(t, 10)
 	r := newRemote(t, "aaaa", "bbbb", "cccc", "0123456789x")
@@ -251,7 +251,7 @@ func TestPlaceHostileNames(t *testing.T) {
 	hostilePlaces(t, (*blobs.Cache).Place)
 }
 
-// Who writes to where a name leads writes outside.
+// A cache that writes to where a name leads writes outside.
 func TestPlaceHostileNamesControl(t *testing.T) {
 	testbed.Fails(t, "names that are joined and written to", func(t testing.TB) {
 		hostilePlaces(t, func(_ *blobs.Cache, _ context.Context, root *os.Root, in assay.Input, _ blobs.Fetch) error {
@@ -305,7 +305,7 @@ func TestNames(t *testing.T) {
 			t.Errorf("%q is taken", name)
 		}
 	}
-	// What looks odd and is not: nothing of a name is an escape.
+	// Names that look odd but are valid: nothing of a name is an escape.
 	for _, name := range []string{
 		"a", "a.log", "a/b/c.log", "..a", "a..", "%2e%2e/x", "#x", "a b", "ü", "-rf", "CON", "~",
 		"*",

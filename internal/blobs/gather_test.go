@@ -99,7 +99,7 @@ func TestGather(t *testing.T) {
 	}
 }
 
-// There is an end to what is kept of a run: the rest is told.
+// The files kept of a run are limited: the list names the rest.
 func TestGatherLimits(t *testing.T) {
 	dir, to := t.TempDir(), t.TempDir()
 	for name, size := range map[string]int64{"a.log": blobs.MaxOutputs - 10, "b.log": 20, "c.log": 10, "d.log": 1} {

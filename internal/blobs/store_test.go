@@ -61,7 +61,7 @@ func read(t testing.TB, s *blobs.Store, hash string) string {
 	return string(b)
 }
 
-// files returns the names of all files below a directory, those of other directories aside.
+// files returns the names of all files below a directory.
 func files(t testing.TB, dir string) (all []string) {
 	t.Helper()
 	if err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
@@ -111,7 +111,7 @@ type iotestError struct{}
 
 func (iotestError) Read([]byte) (int, error) { return 0, errors.New("nobody reads this") }
 
-// Whatever is wrong with what is sent: nothing of it is there, and its room is free.
+// Nothing of a refused blob is there, and its room is free, whatever is wrong with it.
 func TestPutRefuses(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, 20)
@@ -163,7 +163,7 @@ func TestPutRefuses(t *testing.T) {
 	put(t, s, strings.Repeat("y", 20)) // all of the quota is there to be used
 }
 
-// What a process that was killed had half written is gone with the next one.
+// A blob half written by a killed process is gone with the next one.
 func TestHalfUploadIsNothing(t *testing.T) {
 	dir := t.TempDir()
 	open(t, dir, 100)
@@ -215,7 +215,7 @@ func spoil(t testing.TB, path string) {
 	}
 }
 
-// A blob that was damaged on the disk is found, said, set aside, and can be put again.
+// A blob that was damaged on the disk is found, reported, set aside, and can be put again.
 func TestDamaged(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, 100)
@@ -238,7 +238,7 @@ func TestDamaged(t *testing.T) {
 	if used, _ := s.Used(); used != 5 {
 		t.Errorf("%d bytes are taken", used)
 	}
-	// Damaged where nothing of the file tells: whoever has seen other bytes has it read again.
+	// Damage that the file does not show: a caller that has seen other bytes has it read again.
 	again := open(t, dir, 100)
 	spoil(t, filepath.Join(dir, hash[:2], hash))
 	if _, err := again.Put(t.Context(), hash, 5, strings.NewReader("hello")); err != nil {
@@ -282,7 +282,7 @@ func TestCollect(t *testing.T) {
 	if used, _ := s.Used(); used != 16 {
 		t.Errorf("%d bytes are taken", used)
 	}
-	// If nobody can say what is needed, all is kept.
+	// All is kept if the needed blobs are unknown.
 	if err := os.Chtimes(filepath.Join(dir, fresh[:2], fresh), old, old); err != nil {
 		t.Fatal(err)
 	}

@@ -146,7 +146,7 @@ func builder(n *atomic.Int32) func(string) error {
 	}
 }
 
-// Of many that ask at once, in several processes as far as the locks can tell, one builds.
+// One of many callers at once, in several processes as far as the locks can see, builds.
 func TestOneBuilds(t *testing.T) {
 	_, r := project(t)
 	dir := filepath.Join(t.TempDir(), "made", "when", "needed")
@@ -181,7 +181,7 @@ func TestOneBuilds(t *testing.T) {
 	}
 }
 
-// What a process that died has left is not a build, whatever it has written.
+// A process that died leaves no build, whatever it has written.
 func TestHalfABuildIsNone(t *testing.T) {
 	_, r := project(t)
 	c := New(t.TempDir(), 0)
@@ -204,7 +204,7 @@ func TestHalfABuildIsNone(t *testing.T) {
 	if use.Folder == filepath.Dir(half) {
 		t.Error("the new build is where a process of the old one may write")
 	}
-	// A marker that is cut, or whose folder is gone, is none either.
+	// A marker that is cut, or whose folder is gone, is not valid either.
 	use.Close()
 	write(t, filepath.Join(c.Dir(), key, marker), "{")
 	if _, ok := c.Find(key); ok {
@@ -267,7 +267,7 @@ func TestWaitEnds(t *testing.T) {
 	}
 }
 
-// Builds that nobody has used for longest go first, what is in use stays, and so does the newest.
+// Builds that are unused for longest go first, a build in use stays, and so does the newest.
 func TestEviction(t *testing.T) {
 	_, r := project(t)
 	dir := t.TempDir()
@@ -329,7 +329,7 @@ func TestEviction(t *testing.T) {
 	}
 }
 
-// A build may take the right to write from its folders, as those of Go modules are.
+// A build may take the right to write from its folders, as Go modules do.
 func TestReadOnlyBuild(t *testing.T) {
 	_, r := project(t)
 	c := New(t.TempDir(), 0)
@@ -357,7 +357,7 @@ func TestListOfNothing(t *testing.T) {
 	}
 }
 
-// The lock of a file that was removed while somebody waited for it is no lock.
+// The lock of a file that was removed while a caller waited for it is no lock.
 func TestLockOfARemovedFile(t *testing.T) {
 	c := New(t.TempDir(), 0)
 	first, err := c.tryLock("k", unix.LOCK_EX)

@@ -53,7 +53,7 @@ func shell(t *testing.T, dir, line string) string {
 	return string(out)
 }
 
-// left returns what is in the directory for temporary files.
+// left returns the entries of the directory for temporary files.
 func left(t *testing.T) []os.DirEntry {
 	t.Helper()
 	entries, err := os.ReadDir(os.TempDir())
@@ -133,8 +133,8 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// What a process has left that was killed is removed by the next, and what a process has that
-// lives is not.
+// The next process removes the trees of a killed process, and keeps the trees of a
+// live one.
 func TestSweep(t *testing.T) {
 	testbed.Outside(t)
 	dir := repository(t)

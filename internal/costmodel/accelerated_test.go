@@ -30,7 +30,7 @@ func reduction(t *testing.T, s *surface, f *function, x assay.Config, targets []
 	return gain / math.Exp(s.Predict(f.features(x)).Mean)
 }
 
-// The next run is that of the greatest reduction of the deviations over the space per second that it is
+// The next run has the greatest reduction of the deviations over the space per second that it is
 // expected to take (Cohn, Ghahramani and Jordan 1996): the closed form agrees with adding each candidate.
 func TestNextRunReducesMostPerSecond(t *testing.T) {
 	b := prefetcher(t)
@@ -57,7 +57,7 @@ func TestNextRunReducesMostPerSecond(t *testing.T) {
 }
 
 // The first run is in the middle of the space. While nothing has run to the end, the next is as far as can
-// be from what failed and from what is running.
+// be from the runs that failed or are running.
 func TestFirstRunsAreSpread(t *testing.T) {
 	b := prefetcher(t)
 	l := NewActiveLearner(b.space, Options{})
@@ -147,8 +147,8 @@ func TestPendingRunsCount(t *testing.T) {
 	}
 }
 
-// The estimated error is that of leaving out or its geometric mean with that expected over the space, the
-// larger: short runs say nothing of long ones.
+// The estimated error is the error of leaving out or its geometric mean with the one expected over the space, the
+// larger: short runs are no evidence of long ones.
 func TestErrorIsOfTheWholeSpace(t *testing.T) {
 	b := prefetcher(t)
 	l := NewActiveLearner(b.space, Options{})

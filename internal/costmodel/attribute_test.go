@@ -18,8 +18,8 @@ func spaceOf(t testing.TB, params ...assay.Param) *assay.Space {
 	return s
 }
 
-// The name of an attribute says which way more capacity is: of delays less is more, of resources more, and
-// of data less. A word for a resource wins over one for data. A list of names overrules the guess.
+// The name of an attribute determines which way more capacity is: less of a delay, more of a resource, less
+// data. A word for a resource wins over one for data. A list of names overrules the guess.
 func TestCapability(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -94,8 +94,8 @@ func TestEndsAreOfCapacity(t *testing.T) {
 	}
 }
 
-// Of a continuum the sequence is bisected without repeats, and never leaves the range; of more values than
-// can be told apart it has 4,096.
+// The sequence of a continuum is bisected without repeats, and never leaves the range; it has 4,096 values
+// if there are more than can be told apart.
 func TestSequenceOfAContinuum(t *testing.T) {
 	for _, p := range []assay.Param{
 		{Name: "x", Kind: assay.Real, Lo: -1, Hi: 3},
@@ -119,8 +119,8 @@ func TestSequenceOfAContinuum(t *testing.T) {
 	}
 }
 
-// The predetermined transformation is the reciprocal for rates, and the identity where the reciprocal has
-// no value somewhere, or for what is no rate.
+// The predetermined transformation is the reciprocal for rates, and the identity if the reciprocal has
+// no value somewhere, or for an attribute that is no rate.
 // Reference: section 4.1
 func TestPredeterminedTransforms(t *testing.T) {
 	for _, tt := range []struct {
@@ -199,8 +199,8 @@ func TestRiskBetweenFailureAndSuccess(t *testing.T) {
 	}
 }
 
-// Of two thresholds that explain the same failures, too little memory is believed before too little of
-// something else, and that before too much of it.
+// Too little memory is believed before too little of something else, and that before too much of it, if
+// both thresholds explain the same failures.
 func TestWhatFailuresAreBlamedOn(t *testing.T) {
 	s := spaceOf(t,
 		assay.Param{Name: "cpu", Kind: assay.Real, Lo: 1, Hi: 8},

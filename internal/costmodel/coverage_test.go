@@ -58,7 +58,7 @@ func (u truth) run(c assay.Config, rng *rand.Rand) assay.Measurement {
 	}}
 }
 
-// A checked is what a model says of runs to come after so many of its own.
+// A checked has the accuracy of a model for new runs, after a number of its own.
 type checked struct{ covered, shown, true, miss float64 }
 
 // check learns a truth, and compares models with a new run of every assignment that was not run.

@@ -88,7 +88,7 @@ func estimatesOf(t testing.TB, p program, seed uint64, n int) (away []float64) {
 	return away
 }
 
-// pooledError is what the deviations over the space stand for, scaled by the residuals of leave-one-out in
+// pooledError is the error that the deviations over the space stand for, scaled by the residuals of leave-one-out in
 // units of their own deviations, which ten residuals as they should be are pooled with.
 func (m *Model) pooledError() float64 {
 	_, deviations := m.without(Time)
@@ -104,8 +104,8 @@ func (m *Model) pooledError() float64 {
 	return scale / m.spread * m.expected(someOf(m.space, rand.New(rand.NewPCG(0, 0))))
 }
 
-// bootstrapError is how far models of runs that are drawn anew are from this one over the space: each run is what the
-// model says of it, times a residual of leave-one-out.
+// bootstrapError is how far models of runs that are drawn anew are from this one over the space: each run is the
+// model's prediction of it, times a residual of leave-one-out.
 func (m *Model) bootstrapError(rng *rand.Rand) float64 {
 	var all []float64
 	for range 8 {

@@ -11,7 +11,7 @@ import (
 	"github.com/assay-run/assay/internal/testbed"
 )
 
-// alternatives are those of Table 1, one at a time, and our own.
+// alternatives are the alternatives of Table 1, one at a time, and our own.
 func alternatives() map[string]Options {
 	static := func(parts ...Part) []Part { return parts }
 	return map[string]Options{
@@ -95,7 +95,7 @@ type bench struct {
 }
 
 // prefetcher is a program of two attributes, compute bound or not, that prefetches: stalls
-// are what of the rtt its computing does not hide.
+// are the part of the rtt that its computing does not hide.
 func prefetcher(t testing.TB) bench {
 	t.Helper()
 	space, err := assay.NewSpace([]assay.Param{
@@ -200,7 +200,7 @@ func TestStopRule(t *testing.T) {
 	}
 }
 
-// A program that dies below 256M of memory: its failed runs are no fast ones, the model says
+// A program that dies below 256M of memory: its failed runs are no fast ones, the model predicts
 // where it fails, and the learner does not go on running it there.
 func TestProgramThatDies(t *testing.T) {
 	space, err := assay.NewSpace([]assay.Param{

@@ -45,7 +45,7 @@ func TestModelAddsUp(t *testing.T) {
 	}
 }
 
-// What is written is read back: the same predictions.
+// A model that is written and read back makes the same predictions.
 func TestModelJSON(t *testing.T) {
 	b := prefetcher(t)
 	list, err := assay.NewList(b.space.Params, []assay.Config{{0, 0}, {4, 0}, {0, 5}, {4, 5}, {2, 2}, {3, 1}})
@@ -209,7 +209,7 @@ func TestRegressions(t *testing.T) {
 }
 
 // The data flow is learned like the occupancies: here a slow processor makes the
-// program read again what was dropped meanwhile.
+// program read data again that was dropped meanwhile.
 // Reference: section 2.3
 func TestDataFlowIsLearned(t *testing.T) {
 	b := prefetcher(t)

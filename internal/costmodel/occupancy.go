@@ -105,7 +105,7 @@ func (r Run) Of(p Part) float64 {
 //
 // The paper assumes a program of one thread alone on a processor: the time without computing is stalls on I/O. Other
 // programs do not satisfy this. So o_n + o_d are the time during which requests were under way, "stall_time" or else
-// "network_time" + "disk_time", if it is less than the time without computing; their ratio is that of "network_time" to
+// "network_time" + "disk_time", if it is less than the time without computing; their ratio is "network_time" to
 // "disk_time". The rest is o_w, [Run.Other].
 //
 // cores is the number of the program's cores, or its share of a core; 0 means the metric "cores", or 1. U above 1, from

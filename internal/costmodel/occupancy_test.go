@@ -16,7 +16,7 @@ func measured(seconds float64, metrics map[string]float64) assay.Measurement {
 }
 
 // o_a = U·T/D; network and disk have the time of their requests, as they are to each other,
-// if that much is left of T; what is left then is neither.
+// if that much is left of T; the rest is neither.
 // Reference: Algorithm 3
 func TestProfile(t *testing.T) {
 	for _, tt := range []struct {
@@ -144,7 +144,7 @@ func TestProfileAddsUp(t *testing.T) {
 	})
 }
 
-// Where nothing fails there is no risk; where only little memory does, that is
+// There is no risk if nothing fails. If only runs with little memory fail, little memory is
 // believed before all other explanations of the same failures.
 func TestFeasibility(t *testing.T) {
 	b := prefetcher(t)

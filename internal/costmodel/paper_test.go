@@ -62,7 +62,7 @@ func TestOneAttributeAtATime(t *testing.T) {
 }
 
 // Round-robin takes the predictors in turn: f_n varies its first attribute, then f_a
-// its own. Improvement-based stays with one, dynamic with that of the greatest error.
+// its own. Improvement-based stays with one, dynamic with the one of the greatest error.
 // Reference: section 3.2, Algorithm 4
 func TestTraversal(t *testing.T) {
 	b := prefetcher(t)
@@ -113,7 +113,7 @@ func TestLeaveOneOut(t *testing.T) {
 	}
 }
 
-// A function is learned on values normalized by those of the baseline, f = o_b·F(ρ/ρ_b), with 1/ρ of
+// A function is learned on values normalized by the baseline's, f = o_b·F(ρ/ρ_b), with 1/ρ of
 // the processor speed: o_a = 9/speed is met exactly by three runs.
 // Reference: Algorithm 6 and section 4.1
 func TestNormalizedRegression(t *testing.T) {

@@ -112,8 +112,8 @@ func TestStopNeedsTheWholeSpace(t *testing.T) {
 	}
 }
 
-// What is outside the runs is said, with how far it is: 24 MB after runs of 0.5 to 1 MB is 46 of their
-// ranges away, and what lies between the runs is not named, nor what one of the runs has.
+// A prediction names each value outside the runs, with its distance: 24 MB after runs of 0.5 to 1 MB is 46 of
+// their ranges away. It does not name a value between the runs, nor one that a run has.
 func TestBeyondRuns(t *testing.T) {
 	space, err := assay.NewSpace([]assay.Param{
 		{Name: "bytes", Kind: assay.Ordinal, Levels: []string{"0.5M", "1M", "4M"}},

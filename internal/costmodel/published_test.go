@@ -40,7 +40,7 @@ func given(p Published) Options {
 }
 
 // A run refines those predictors of which it varies no attribute but their own: a run with another
-// processor says nothing of a network function that does not know of processors.
+// processor is no evidence of a network function that does not know of processors.
 // Reference: section 3.5
 func TestRunRefinesWhatItServes(t *testing.T) {
 	b := prefetcher(t)
@@ -178,8 +178,8 @@ func TestDesignedSetIsTheDesign(t *testing.T) {
 	}
 }
 
-// With an internal test set the current error is that of predicting its runs, of the whole and of each
-// predictor, and not that of leaving out training runs.
+// The current error with an internal test set is the error of predicting its runs, of the whole and of each
+// predictor, and not of leaving out training runs.
 // Reference: section 3.6
 func TestErrorIsThatOfTheTestSet(t *testing.T) {
 	b := box(t)
@@ -280,8 +280,8 @@ func TestFactorialRunsEverything(t *testing.T) {
 	}
 }
 
-// A reference that fails is replaced: by the other extreme, and then by random assignments; what is
-// learned afterwards is relative to the one that ran.
+// A reference that fails is replaced: by the other extreme, and then by random assignments. Functions
+// learned afterwards are relative to the one that ran.
 func TestReferenceThatFails(t *testing.T) {
 	b := prefetcher(t)
 	inner := b.run
@@ -375,7 +375,7 @@ func TestImprovementMovesOnWhenGainsEnd(t *testing.T) {
 	}
 }
 
-// A threshold that is not set is that of the paper.
+// A threshold that is not set has the paper's value.
 // Reference: section 4.3
 func TestDefaultThreshold(t *testing.T) {
 	b := prefetcher(t)
@@ -466,7 +466,7 @@ func TestPublishedPanics(t *testing.T) {
 	}
 }
 
-// The names of alternatives are those of Table 1.
+// The names of alternatives are the ones of Table 1.
 func TestNamesOfAlternatives(t *testing.T) {
 	for got, want := range map[string]string{
 		Min.String(): "min", Max.String(): "max", Rand.String(): "rand",

@@ -90,8 +90,8 @@ func (a *around) Observe(trials ...assay.Trial) error {
 // The model is fitted to recorded pairs of a configuration and a measurement. With [Options.Published] the steps of
 // Algorithm 1 are repeated with the recorded runs as answers, as far as they go. The steps determine the attributes of
 // each function and the test samples. Runs that the algorithm does not propose are used for training. All recorded runs
-// of an assignment answer at once: if some were made later in the study, the attributes may differ from those of its
-// own learner.
+// of an assignment answer at once: the attributes may differ from its own learner's if some were made later in the
+// study.
 //
 // first has the initial configurations of the study, which the learner did not choose. Trials outside the space are
 // ignored. It returns an error for a trial that has not ended or is of another space.

@@ -14,7 +14,7 @@ import (
 )
 
 // A learner that is told a run of another configuration than it asked, or of none that it
-// asked, says so and learns nothing.
+// asked, returns an error and learns nothing.
 func TestTellOfAnotherConfig(t *testing.T) {
 	b := prefetcher(t)
 	for name, make := range map[string]func() assay.Searcher{
@@ -78,7 +78,7 @@ func pairs(runs []Run) []string {
 	return out
 }
 
-// What is recalled is a function of the pairs on record: neither their order nor wrappers
+// A recalled model is a function of the pairs on record: neither their order nor wrappers
 // matter, and each run is in the model as it was measured.
 func TestRecall(t *testing.T) {
 	mean := func(x []float64) float64 { return (x[0] + x[1] + x[2]) / 3 }
@@ -168,7 +168,7 @@ func TestTestSamplesNeverTrain(t *testing.T) {
 	}
 }
 
-// The estimated error of runs that were made again is not that of predicting a run by its own
+// The estimated error of runs that were made again is not the error of predicting a run by its own
 // repetition, and repetitions do not count as assignments for the stop rule.
 func TestRepetitionsSayNothingOfTheError(t *testing.T) {
 	b := prefetcher(t)
@@ -200,7 +200,7 @@ func TestRepetitionsSayNothingOfTheError(t *testing.T) {
 	}
 }
 
-// A record that ends in the middle of the initialization, or has runs that nobody asked for, or of
+// A record that ends in the middle of the initialization, or has runs that no learner asked for, or of
 // no member of the space, is learned from as far as it goes.
 func TestRecallOfPieces(t *testing.T) {
 	b := prefetcher(t)
@@ -243,14 +243,14 @@ func TestRecallOfPieces(t *testing.T) {
 }
 
 // Each single run is learned from when it is told, though the wrapper waits for its
-// repetitions, which take turns with those of another assignment.
+// repetitions, which take turns with repetitions of another assignment.
 func TestAroundLearnsFromSingleRuns(t *testing.T) {
 	b := prefetcher(t)
 	l := NewActiveLearner(b.space, Options{})
 	s := l.Around(search.Replicate(search.Cache(l), 3, slices.Max))
 	for n := range 9 {
 		recorded(t, b, s, 1)
-		// Of each six runs the fifth ends the first assignment, and the sixth the second.
+		// The fifth of each six runs ends the first assignment, and the sixth the second.
 		want := 2*((n+1)/6) + (n+1)%6/5
 		if got, steps := len(l.runs), len(l.Progress()); got != n+1 || steps != want {
 			t.Errorf("after %d runs: %d pairs and %d steps", n+1, got, steps)

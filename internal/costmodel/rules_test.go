@@ -8,7 +8,7 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// Of two levels that are as near to the next point of the bisection the lower one is taken: 0, 3, then near 1.5.
+// The lower one of two levels that are as near to the next point of the bisection is taken: 0, 3, then near 1.5.
 func TestSequenceOfEquallyNear(t *testing.T) {
 	s := spaceOf(t, assay.Param{Name: "cpu", Kind: assay.Ordinal, Levels: []string{"1", "2", "3", "4"}})
 	if got, want := attributesOf(s, nil)[0].sequence(), []float64{0, 3, 1, 2}; !slices.Equal(got, want) {
@@ -16,7 +16,7 @@ func TestSequenceOfEquallyNear(t *testing.T) {
 	}
 }
 
-// The parts of a run add up: a stall is what is not computing, and all of them are the whole.
+// The parts of a run add up: a stall is all time but computing, and all of them are the whole.
 func TestPartsOfARun(t *testing.T) {
 	r := Run{Seconds: 99, DataFlow: 16, Compute: 1, Network: 2, Disk: 4, Other: 8}
 	for p, want := range map[Part]float64{
@@ -67,8 +67,8 @@ func TestCoveringOfOne(t *testing.T) {
 }
 
 // On a machine that computes at half the speed and reads at twice the speed, 10 s of computing and 6 s of reading
-// become 20 s and 3 s: the whole 27/20 of what it was. The interval moves with it, and where it says how sure it is,
-// its half-width of log 2 grows by twice the deviation of machines, 0.15 and 0.35 for each factor e.
+// become 20 s and 3 s: the whole grows to 27/20. The interval moves with it. Its half-width of log 2 grows by twice
+// the deviation of machines, 0.15 and 0.35 for each factor e, if the prediction has a deviation.
 func TestPredictionOnAnotherMachine(t *testing.T) {
 	slow := slowdown{compute: 2, disk: 0.5}
 	p := Prediction{Seconds: 20, Split: SplitFull, Compute: 10, Network: 4, Disk: 6, Low: 10, High: 40, Deviation: 0.3}
@@ -100,7 +100,7 @@ func TestPredictionOnAnotherMachine(t *testing.T) {
 	}
 }
 
-// What takes the most time limits a program, also if it is neither the processor nor I/O.
+// The part that takes the most time limits a program, also if it is neither the processor nor I/O.
 func TestLimitIsTheGreatestPart(t *testing.T) {
 	s := spaceOf(t, assay.Param{Name: "cpu", Kind: assay.Ordinal, Levels: []string{"1", "2", "4"}})
 	for want, r := range map[Part]Run{
@@ -124,9 +124,9 @@ func TestLimitIsTheGreatestPart(t *testing.T) {
 	}
 }
 
-// What is expected of the logarithm of the time is a fall by half the logarithm of the range of a capacity, 1 at
-// most, and a quarter of that for memory; a rise for a delay; half of 1 where the range begins at 0; nothing for
-// what has no direction, or one value.
+// The expected change of the logarithm of the time is a fall by half the logarithm of the range of a capacity, 1 at
+// most, and a quarter of that for memory; a rise for a delay; half of 1 if the range begins at 0; nothing for
+// an attribute with no direction, or with one value.
 func TestTrend(t *testing.T) {
 	s := spaceOf(
 		t,
@@ -209,8 +209,8 @@ func TestLogError(t *testing.T) {
 	}
 }
 
-// The deviations of a function of the total are made wider by the root mean square of what the residuals are in units
-// of them, shrunk towards 1 with the weight of five runs.
+// The deviations of a function of the total are made wider by the root mean square of the residuals in units of
+// them, shrunk towards 1 with the weight of five runs.
 func TestSpreadIsShrunk(t *testing.T) {
 	s := spaceOf(t, assay.Param{Name: "cpu", Kind: assay.Ordinal, Levels: []string{"1", "2", "4", "8", "16", "32"}})
 	for _, n := range []int{4, 6} {
@@ -226,7 +226,7 @@ func TestSpreadIsShrunk(t *testing.T) {
 		if m.absolute {
 			t.Fatal("a smooth function estimates no deviation")
 		}
-		// By the definition, from what the fit says of each run without itself.
+		// By the definition, from the prediction of the fit for each run without itself.
 		means, deviations := m.without(Time)
 		ratio := 0.0
 		for i, r := range runs {

@@ -46,7 +46,7 @@ func TestSurfaceFindsPowerLaw(t *testing.T) {
 	}
 }
 
-// The closed form of leaving a group out is what a fit without its examples predicts.
+// The closed form of leaving a group out is the prediction of a fit without its examples.
 func TestSurfaceLeaveOut(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 0))
 	var d assay.Data
@@ -81,7 +81,7 @@ func TestSurfaceLeaveOut(t *testing.T) {
 	}
 }
 
-// Of many examples, some choose the kernel and all are fitted to.
+// Some of many examples choose the kernel, and all are fitted to.
 func TestSurfaceOfMany(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 0))
 	var d assay.Data

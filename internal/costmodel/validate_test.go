@@ -56,7 +56,7 @@ func TestLeaveOutIsByAssignment(t *testing.T) {
 			}
 		}
 	}
-	// Where all runs are of one assignment nothing is left to predict it from.
+	// No run is left to predict an assignment from if all runs have the same one.
 	f, err := fit(attrs, runs[:1], form{part: Compute, regression: Linear}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +111,7 @@ func TestErrorOfASmallPart(t *testing.T) {
 	}
 }
 
-// The interval is that of a log-normal outcome by Student's t, with one degree of freedom less than runs,
+// The interval is the one of a log-normal outcome by Student's t, with one degree of freedom less than runs,
 // and twice as wide in the logarithm after 6 runs: fewRuns over the square of 5.
 func TestIntervalIsLogNormal(t *testing.T) {
 	m := &Model{runs: make([]Run, 6)}
@@ -132,7 +132,7 @@ func TestIntervalIsLogNormal(t *testing.T) {
 	}
 }
 
-// With no run to fit to there is no function, and the error says so.
+// Fit returns an error, and no function, if there is no run to fit to.
 func TestFitWithoutRuns(t *testing.T) {
 	b := prefetcher(t)
 	runs := runsOf(t, b, assay.Config{0, 0})

@@ -71,7 +71,7 @@ func TestReads(t *testing.T) {
 	}
 }
 
-// What is no file of a tool, or lacks what is needed, is one message with its place.
+// A file that is not of a tool, or lacks a needed field, gets one message with its place.
 func TestRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "x.json:1:1: not JSON: the text ends too early",
@@ -121,7 +121,7 @@ func took(name string, processes ...[]float64) Benchmark {
 	return Benchmark{Name: name, Metrics: []BenchMetric{elapsed(processes...)}}
 }
 
-// Benchmarks go by their names; what is on one side alone is said.
+// Benchmarks go by their names; one that is on one side alone is reported.
 func TestMatch(t *testing.T) {
 	before := side("before", []Benchmark{took("x", []float64{1}), took("gone", []float64{1}), took("y", []float64{2})})
 	after := side("after", []Benchmark{took("y", []float64{3}), took("x", []float64{4}), took("new", []float64{1})})
@@ -154,7 +154,7 @@ func TestMatch(t *testing.T) {
 		false); assay.ClassOf(err) != assay.ClassUsage {
 		t.Error(err)
 	}
-	// What failed ends the comparison, or is left out.
+	// A benchmark that failed ends the comparison, or is left out.
 	bad := Benchmark{Name: "x", Failed: assay.Errorf(assay.ClassUsage, "x failed")}
 	after = side("after", []Benchmark{bad, took("y", []float64{3})})
 	if _, _, err = Match([]Side{before, after}, "", false); err == nil || assay.HintOf(err) == "" {
@@ -234,7 +234,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// FuzzParse feeds every format: whatever a file says, it is read as finite values or refused with its place.
+// FuzzParse feeds every format: any file is read as finite values or refused with its place.
 func FuzzParse(f *testing.F) {
 	paths, err := filepath.Glob("testdata/*.json")
 	if err != nil || len(paths) < 5 {

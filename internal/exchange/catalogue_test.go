@@ -100,7 +100,7 @@ func TestReadClang(t *testing.T) {
 }
 
 // A program that has to be asked about each setting is asked for as many as are wanted, in their
-// order, and what it does not take is left out.
+// order, and a setting that it does not take is left out.
 func TestSelectConfirms(t *testing.T) {
 	var asked atomic.Int32
 	fresh := func() *Catalogue {
@@ -136,7 +136,7 @@ func TestSelectConfirms(t *testing.T) {
 	}
 }
 
-// The clang that is here takes what the catalogue has of it, and says what is its default.
+// The clang that is here takes its settings in the catalogue, and prints its defaults.
 func TestClangConfirms(t *testing.T) {
 	testbed.Outside(t)
 	if _, err := exec.LookPath("clang"); err != nil {
@@ -219,7 +219,7 @@ log_connections,off,,bool,,,,superuser-backend,Reporting and Logging / What to L
 	}
 }
 
-// The settings of Redis are told apart by what it refuses, and every value is put back.
+// The values that Redis refuses show the kinds of its settings, and every value is put back.
 func TestReadRedis(t *testing.T) {
 	values := map[string]string{}
 	var set []string
@@ -273,7 +273,7 @@ func TestReadSysctl(t *testing.T) {
 	}
 }
 
-// The range in which a digits is tuned is that of the program where that says something.
+// The range in which a digits is tuned is the program's if that is a narrow one.
 func TestSpace(t *testing.T) {
 	inf := math.Inf(1)
 	for _, c := range []struct {

@@ -32,7 +32,7 @@ func file(t *testing.T, name string) string {
 	return string(data)
 }
 
-// The cache and the results of one call of tune_kernel (Kernel Tuner 1.5, OpenCL) say the same.
+// The cache and the results of one call of tune_kernel (Kernel Tuner 1.5, OpenCL) have the same trials.
 func TestKernelTuner(t *testing.T) {
 	for _, name := range []string{"kerneltuner-cache.json", "kerneltuner-t4.json"} {
 		s, err := parse(t, file(t, name))
@@ -115,7 +115,7 @@ func TestObjective(t *testing.T) {
 	}
 }
 
-// A table quotes what needs it, and its columns have names of their own.
+// A table quotes the fields that need it, and its columns have names of their own.
 func TestWrites(t *testing.T) {
 	s := &Study{
 		Tool: "a tool", Name: `the "study": 1`, Parameters: []string{"state", "b"},
@@ -167,7 +167,7 @@ func sound(t *testing.T, s *Study, err error) bool {
 	return true
 }
 
-// FuzzKernelTuner reads whatever a file says as a study whose rows are as long as its head, or refuses it.
+// FuzzKernelTuner reads any file as a study whose rows are as long as its head, or refuses it.
 func FuzzKernelTuner(f *testing.F) {
 	for _, name := range []string{"kerneltuner-cache.json", "kerneltuner-t4.json"} {
 		data, err := os.ReadFile(filepath.Join("testdata", name))

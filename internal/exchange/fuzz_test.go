@@ -2,7 +2,7 @@ package exchange
 
 import "testing"
 
-// What a program prints of its settings is settings with names, or nothing.
+// The output of a program about its settings is read as settings with names, or nothing.
 func FuzzRead(f *testing.F) {
 	f.Add("name,setting,unit,category,short_desc,context,vartype,min_val,max_val,enumvals,boot_val\n")
 	f.Add("  -fno-x  Do not\n  -mllvm <value>\n")

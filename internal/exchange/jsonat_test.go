@@ -33,7 +33,7 @@ func TestReadsJSON(t *testing.T) {
 	}
 }
 
-// What is wrong is said once, with its place, and the first of several flaws wins.
+// A flaw is reported once, with its place, and the first of several flaws wins.
 func TestPlaces(t *testing.T) {
 	const text = "{\n  \"a\": [1, \"x\"],\n  \"big\": 1e999\n}"
 	for _, c := range []struct {

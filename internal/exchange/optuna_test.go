@@ -76,7 +76,7 @@ func optunaTrialOf(id, param, choice, value string) string {
 		`{"op_code":6,"worker_id":"w","trial_id":` + id + `,"state":1,"values":[` + value + `]}` + "\n"
 }
 
-// User attributes that are numbers are metrics; what comes after the end of a trial does nothing; a trial may be added
+// User attributes that are numbers are metrics; an entry after the end of a trial does nothing; a trial may be added
 // whole.
 func TestOptunaJournalOps(t *testing.T) {
 	s, err := ParseOptunaJournal([]byte(optunaHead+optunaTrialOf("0", "a", "0", "7")+
@@ -114,7 +114,7 @@ func TestOptunaJournalOps(t *testing.T) {
 	}
 }
 
-// FuzzOptunaJournal reads whatever a file says as a study whose rows are as long as its head, or refuses it.
+// FuzzOptunaJournal reads any file as a study whose rows are as long as its head, or refuses it.
 func FuzzOptunaJournal(f *testing.F) {
 	f.Add([]byte(optunaHead + optunaTrialOf("0", "a", "0", "7") + optunaTrialOf("1", "a", "2", "8")))
 	f.Fuzz(func(t *testing.T, data []byte) {

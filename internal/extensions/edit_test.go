@@ -20,7 +20,7 @@ func addRow(src []byte, table, row string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	end := token.NoPos // of what closes the table
+	end := token.NoPos // of the end of the table
 	for _, d := range f.Decls {
 		if at := closes(d, table); at.IsValid() {
 			end = at

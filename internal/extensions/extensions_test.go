@@ -1,6 +1,6 @@
 // Package extensions follows CONTRIBUTING.md: one extension of each kind is added to a copy of the tree from
 // its template, by the steps of the page and nothing else, and used by the command line. So the page is true,
-// and what it takes to add something is known.
+// and the steps to add something are known.
 //
 // The templates are in testdata, one folder a kind, with the paths of the tree in it.
 package extensions
@@ -169,7 +169,7 @@ func filesOf(t *testing.T, dir string) (files []string) {
 	return files
 }
 
-// fill copies the tree: what git knows of or would add, or all of it where there is no git.
+// fill copies the tree: the files that git knows of or would add, or all of it if there is no git.
 func (c copied) fill() {
 	var files []string
 	list := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
@@ -200,7 +200,7 @@ func (c copied) fill() {
 	}
 }
 
-// apply follows one step, unless it tests or uses what was added.
+// apply follows one step, unless it tests or uses the added extension.
 func (c copied) apply(s step) error {
 	path := filepath.Join(c.dir, s.file)
 	switch s.language {
@@ -312,7 +312,7 @@ func (c copied) use(s section, bin string) {
 	}
 }
 
-// must runs a program in the root of the copy and returns what it prints.
+// must runs a program in the root of the copy and returns its output.
 func (c copied) must(env []string, name string, args ...string) string {
 	c.t.Helper()
 	cmd := exec.CommandContext(c.t.Context(), name, args...)

@@ -34,8 +34,8 @@ var (
 	ofTemplate = regexp.MustCompile(`cp -r ` + templates + `([a-z]+)/\. \.`)
 )
 
-// parsePage reads the sections of a page. It returns an error for a block that does not say where it
-// goes, and for one of another language.
+// parsePage reads the sections of a page. It returns an error for a block without its place, and for
+// one of another language.
 func parsePage(text string) (sections []section, err error) {
 	var at *section
 	var open *step
@@ -111,8 +111,8 @@ func (s section) edited() (files []string) {
 	return files
 }
 
-// flaws returns what is missing in a section that begins with a template: whoever follows it must end
-// with an extension that is tested, documented and can be used.
+// flaws returns the missing parts of a section that begins with a template: a reader that follows it must
+// end with an extension that is tested, documented and can be used.
 func (s section) flaws() (flaws []string) {
 	need := map[string]bool{
 		"a test: go test ./PACKAGE -run NAME":                                false,
@@ -222,7 +222,7 @@ func TestParsePage(t *testing.T) {
 	}
 }
 
-// A section that lacks a step says which, and a block that cannot be followed is an error.
+// The flaws of a section name the step that it lacks, and a block that cannot be followed is an error.
 func TestPageFlaws(t *testing.T) {
 	for cut, says := range map[string]string{
 		"   go test ./a -run Thing\n":    "a test: ",

@@ -47,7 +47,7 @@ func TestFirstOutcomeCounts(t *testing.T) {
 	}
 }
 
-// An attempt is lost when it is silent for longer than its lease; it comes back when it is heard of, and not when
+// An attempt is lost when it is silent for longer than its lease; it comes back when it reports, and not when
 // another one counts.
 func TestLost(t *testing.T) {
 	const lease = 30 * time.Second
@@ -79,7 +79,7 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// Of two attempts the one that has run longer goes on, and one whose machine stood still does not.
+// The attempt that has run longer of two goes on, unless its machine stood still.
 func TestVerdict(t *testing.T) {
 	const lease = 30 * time.Second
 	for _, tt := range []struct {
@@ -117,7 +117,7 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// An attempt that was to end for another one goes on when that one does not count, unless it was told to end.
+// An attempt that was to end for another one goes on when that one does not count, unless it was ordered to end.
 func TestRivalEndsWithoutCounting(t *testing.T) {
 	for _, halted := range []bool{false, true} {
 		r := placed(2)
@@ -134,7 +134,7 @@ func TestRivalEndsWithoutCounting(t *testing.T) {
 	}
 }
 
-// What ends a run's context is told apart by its cause.
+// The cause of the end of a run's context decides whether the run is left, stopped or cancelled.
 func TestLeave(t *testing.T) {
 	stop := errors.New("enough")
 	for _, tt := range []struct {
@@ -169,7 +169,7 @@ func TestLeave(t *testing.T) {
 	}
 }
 
-// An attempt that ended without evidence about the run is passed over; what was seen before it was cancelled is kept.
+// An attempt that ended without evidence about the run is passed over; a measurement before its cancellation is kept.
 func TestIgnorable(t *testing.T) {
 	r := placed(1)
 	a := r.Attempts[0]

@@ -6,8 +6,7 @@ import (
 )
 
 // The runtime wakes its poller from the thread that alone ends, whenever there are
-// timers: it needs its own descriptors there. Without them the process ends, and
-// has no standard error to say why.
+// timers: it needs its own descriptors there. Without them the process ends, and has no standard error for the reason.
 func TestAloneLeavesTheRuntimeItsDescriptors(t *testing.T) {
 	stop := make(chan struct{})
 	defer close(stop)

@@ -41,7 +41,7 @@ func TestBrokenConnection(t *testing.T) {
 	}
 }
 
-// A server that is sent nonsense ends the connection and says why.
+// A server that receives nonsense ends the connection and reports why.
 func TestMalformedRequest(t *testing.T) {
 	s, err := NewServer(t.TempDir(), ServerOptions{})
 	if err != nil {
@@ -117,8 +117,8 @@ func TestBadServers(t *testing.T) {
 	}
 }
 
-// Requests are counted and timed: the storage's part is what the storage took,
-// and overlapping requests count once as busy.
+// Requests are counted and timed: the storage's part is the time that the storage took, and
+// overlapping requests count once as busy.
 func TestStats(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "in"), bytes.Repeat([]byte("x"), 5000), 0o644); err != nil {
@@ -187,7 +187,7 @@ func TestBucket(t *testing.T) {
 	})
 }
 
-// A rate that changes holds from then on, also for what waits.
+// A changed rate holds from then on, also for waiting requests.
 func TestBucketRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &bucket{rate: 100, varies: true, as: time.Now()}

@@ -18,8 +18,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sameCases do something in a directory and say what they saw: it must be the same
-// in a mount as in a local directory, and so must what is left.
+// sameCases do something in a directory and return their observations: these, and the remaining
+// files, must be the same in a mount as in a local directory.
 var sameCases = []struct {
 	name string
 	do   func(dir string) (string, error)
@@ -252,7 +252,7 @@ var sameCases = []struct {
 	}},
 }
 
-// tree describes what is in a directory: names, modes, links and contents.
+// tree describes the entries of a directory: names, modes, links and contents.
 func tree(dir string) ([]string, error) {
 	var all []string
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
@@ -282,7 +282,7 @@ func tree(dir string) ([]string, error) {
 	return all, err
 }
 
-// A mount does what a local directory does, and what it did is on the server.
+// A mount behaves like a local directory, and its changes are on the server.
 func TestSameAsLocal(t *testing.T) {
 	for _, c := range sameCases {
 		t.Run(c.name, func(t *testing.T) {
@@ -308,7 +308,7 @@ func TestSameAsLocal(t *testing.T) {
 	}
 }
 
-// What is read passes once, and again after the caches are dropped.
+// Bytes that are read pass once, and again after the caches are dropped.
 func TestBytesAndCaches(t *testing.T) {
 	data := t.TempDir()
 	const n = 1<<20 + 5

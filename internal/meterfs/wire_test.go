@@ -27,7 +27,7 @@ func anyRequest(t *rapid.T) request {
 	return q
 }
 
-// What is written is read again, and a frame that is cut anywhere is refused or is
+// A request that is written is read again, and a frame that is cut anywhere is refused or is
 // another request, never a crash.
 func TestRequestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -17,7 +17,7 @@ import (
 	"github.com/assay-run/assay/store"
 )
 
-// forgets is a store that keeps nothing, so that what a session keeps can be seen.
+// forgets is a store that keeps nothing, so that the memory of a session can be seen.
 type forgets struct{ assay.Store }
 
 func (forgets) Append(_ context.Context, _ string, at assay.Position, es ...assay.Event) (assay.Position, error) {
@@ -71,7 +71,7 @@ func heldPerTrial(t *testing.T, all *[]assay.Trial) float64 {
 			}
 		}
 		runtime.GC()
-		runtime.GC() // what is pooled goes with the second
+		runtime.GC() // pooled values go with the second
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
 		heap[half] = m.HeapAlloc
@@ -81,8 +81,8 @@ func heldPerTrial(t *testing.T, all *[]assay.Trial) float64 {
 	return (float64(heap[1]) - float64(heap[0])) / trials
 }
 
-// A session keeps nothing of a trial that is told: what grows with a long session is the record on the disk, and what
-// its searcher needs to know. The control keeps the trials.
+// A session keeps nothing of a trial that is told: only the record on the disk grows with a long session, and the
+// state of its searcher. The control keeps the trials.
 func TestSessionIsBounded(t *testing.T) {
 	testbed.Outside(t)
 	control := heldPerTrial(t, &[]assay.Trial{})

@@ -12,8 +12,8 @@ import (
 	"github.com/assay-run/assay/store"
 )
 
-// ranksBy has four ranks iterate, each a second at a time, and then three of them, by a clock. It returns what of the
-// record and of the session does not depend on what the clock shows.
+// ranksBy has four ranks iterate, each a second at a time, and then three of them, by a clock. It returns the parts of
+// the record and of the session that do not depend on the time that the clock shows.
 func ranksBy(t *testing.T, clock assay.Clock) (record string) {
 	synctest.Test(t, func(t *testing.T) {
 		st := store.NewMem()
@@ -55,7 +55,7 @@ func ranksBy(t *testing.T, clock assay.Clock) (record string) {
 }
 
 // A clock that is set while a program is tuned takes no living rank for dead and no dead one for living. The control
-// goes by what the clock shows.
+// goes by the time that the clock shows.
 func TestClockJumps(t *testing.T) {
 	want := ranksBy(t, nil)
 	steps, control := 0, 0

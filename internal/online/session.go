@@ -72,7 +72,7 @@ type Options struct {
 
 	Mode Mode
 	// Samples is the least number of samples of each configuration; 0 means 1.
-	// Where P ranks share n configurations, each gets ⌊P/n⌋ samples if that is
+	// Each of n configurations that P ranks share gets ⌊P/n⌋ samples if that is
 	// more: they cost no time (§5.2).
 	Samples   int
 	Estimator func([]float64) float64 // of the samples; nil means the minimum (eq. 13)

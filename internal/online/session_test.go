@@ -208,7 +208,7 @@ func TestOnlineParallelSampling(t *testing.T) {
 			}
 		}
 		// Samples of three points are dealt in turn: rank r has point r mod 3, and
-		// took 11-r; the least are those of ranks 8, 7 and 6.
+		// took 11-r; the least are the times of ranks 8, 7 and 6.
 		if len(values) != 3 || !values[3] || !values[4] || !values[5] {
 			t.Errorf("told values %v, want the minima 3, 4 and 5", values)
 		}
@@ -337,7 +337,7 @@ func TestOnlineStoreFails(t *testing.T) {
 	})
 }
 
-// A rank that dies holds nobody up: its point is taken by another after the
+// A rank that dies holds no other up: its point is taken by another after the
 // deadline, in every mode.
 func TestOnlineDeadRank(t *testing.T) {
 	for _, mode := range []online.Mode{online.Free, online.Steps, online.Same} {
@@ -516,7 +516,7 @@ func TestOnlinePauseResumeRestart(t *testing.T) {
 			t.Errorf("best value %v after the restart, want 9", got.Value)
 		}
 		shut(t, s)
-		// And a later server comes to the same state.
+		// And a later server reaches the same state.
 		s = open(t, o)
 		if got := s.Status(); got.Epoch != 2 || got.Value != 9 || !got.Best.Equal(turn.Config) {
 			t.Errorf("resumed: %+v", got)
@@ -565,7 +565,7 @@ func TestOnlineFailure(t *testing.T) {
 }
 
 // Whatever ranks do in whatever order, and whenever the server is replaced:
-// every configuration is told at most once, nothing is lost but what was in
+// every configuration is told at most once, nothing is lost but the iterations in
 // flight, and the record can be replayed.
 func TestOnlineAnyHistory(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {

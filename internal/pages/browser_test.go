@@ -17,8 +17,8 @@ import (
 
 func TestMain(m *testing.M) { testbed.Wide(3); browser.Main(m) }
 
-// A page draws every chart, fits its width, has texts that can be read, and says nothing on the
-// console, on a desk and on a telephone, in light and in dark.
+// A page draws every chart, fits its width, has legible texts, and prints nothing on the console,
+// on a desk and on a telephone, in light and in dark.
 func TestReportInABrowser(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -63,7 +63,7 @@ func TestReportInABrowser(t *testing.T) {
 	}
 }
 
-// What a reader does to a page does what it says.
+// Every control of a page does what its label promises.
 func TestReportAnswersAReader(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -140,7 +140,7 @@ func TestReportAnswersAReader(t *testing.T) {
 	if got := status(); got != "160 of 160 trials" {
 		t.Errorf("after Escape: %s", got)
 	}
-	// The pointer over a mark, and the keyboard, say what it is.
+	// The pointer over a mark, and the keyboard, show its description.
 	browser.Eval[bool](b, `document.querySelector("[data-draw=history] canvas[role=img]").scrollIntoView({block: `+
 		`"center"}), true`)
 	b.Frame()

@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write what the charts look like into testdata/prints.json")
 
-// A policy that no module may offend against: that of the server's pages.
+// A policy that no module may offend against: the policy of the server's pages.
 const strict = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; " +
 	"base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
@@ -89,7 +89,7 @@ func TestPrints(t *testing.T) {
 		return out
 	}
 	got := prints(printed, "")
-	// How wide a text is tells fonts apart.
+	// The width of a text distinguishes fonts.
 	const font = "font"
 	got[font] = []float64{browser.Eval[float64](b, `(() => {
 		const c = document.createElement("canvas").getContext("2d");
@@ -172,8 +172,7 @@ func apart(a, b []float64) float64 {
 	return other / max(all, 1)
 }
 
-// Every chart has a label, is reached by the keyboard, says what its marks are, and has the same data
-// in a table.
+// Every chart has a label, is reached by the keyboard, describes its marks, and has the same data in a table.
 func TestChartsWithoutEyesOrPointer(t *testing.T) {
 	t.Parallel()
 	b := charts(t)
@@ -268,7 +267,7 @@ func TestChartsGrow(t *testing.T) {
 	}
 }
 
-// The table is gone through by keyboard, says where one is, and remembers it in another order.
+// The keyboard moves through the table, which shows the position, and remembers it in another order.
 func TestTableByKeyboard(t *testing.T) {
 	t.Parallel()
 	b := charts(t)
@@ -326,8 +325,7 @@ func TestTableByKeyboard(t *testing.T) {
 	}
 }
 
-// A hundred thousand trials take not much more than ten times what ten thousand take, however busy
-// the machine is.
+// A hundred thousand trials take not much more than ten times as long as ten thousand, however busy the machine is.
 func TestManyTrialsAreDrawnInTime(t *testing.T) {
 	testbed.System(t)
 	t.Parallel()

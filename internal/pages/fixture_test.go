@@ -40,7 +40,7 @@ type fixture struct {
 
 func newFixture(t testing.TB) fixture { return fixture{store.NewMem(), t} }
 
-// add puts a study of n trials on record. speed is what its run times are multiplied with.
+// add puts a study of n trials on record. speed is the factor of its run times.
 func (f fixture) add(name, text string, n int, speed float64) {
 	f.t.Helper()
 	def, _, err := spec.Parse("f.yaml", []byte(text), nil)
@@ -111,7 +111,7 @@ func (f fixture) add(name, text string, n int, speed float64) {
 		events = append(events, assay.Event{At: t.Started, Asked: &t.Proposal},
 			assay.Event{At: t.Ended, Spent: spent, Told: t})
 	}
-	for _, restored := range []bool{false, true} { // what an earlier study said of the last value of buffer
+	for _, restored := range []bool{false, true} { // the judgement of an earlier study on the last value of buffer
 		cut := assay.Pruned{
 			Param: "buffer", Values: []string{"256M"}, Study: "earlier", Correlation: 0.9, Threshold: 50,
 			Restored: restored,

@@ -12,7 +12,7 @@ import (
 	"github.com/assay-run/assay/internal/report"
 )
 
-// A page says numbers as the command line does.
+// A page formats numbers as the command line does.
 func TestNumbersAreSaidAlike(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	xs := []float64{0, 1, -1, 59.94, 59.96, 60, 3599, 3601, 86400, 1e-12, 999.7, 1e9, 0.00001, 123456}

@@ -14,7 +14,7 @@ import (
 const hostile = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'><svg onload=alert(3)>`${alert(4)}`" +
 	"<!--\x1b[31m\u2028\u202e{{.Policy}}"
 
-// Names and values of users are text on a page, whatever they say.
+// Names and values of users are text on a page, whatever their content.
 func TestNamesAndValuesAreText(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -69,8 +69,7 @@ func TestNamesAndValuesAreText(t *testing.T) {
 	b.Clean()
 }
 
-// The policy of the page is what protects it if all else fails: a script that it does not name
-// does not run.
+// The policy of the page protects it if all else fails: a script that it does not name does not run.
 func TestThePolicyHolds(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

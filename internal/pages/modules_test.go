@@ -74,7 +74,7 @@ func TestTypes(t *testing.T) {
 	}
 }
 
-// What earlier studies pruned is data of a page, with the threshold as the metric is said.
+// The values that earlier studies pruned are data of a page, with the threshold in the format of the metric.
 func TestCutsAreData(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -240,7 +240,7 @@ func TestModulesAreSmall(t *testing.T) {
 	}
 }
 
-// Without its comments a module is the same program: what Bare takes for comments are comments.
+// A module without its comments is the same program: Bare removes comments only.
 func TestBare(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{

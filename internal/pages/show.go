@@ -107,7 +107,7 @@ func gain(s *Study) *result.Figure { return s.Figure() }
 // A difference is a parameter at the best and at the first configuration.
 type difference struct{ Name, Best, First, Range string }
 
-// differs returns the parameters of the best next to those of the first configuration.
+// differs returns the parameters of the best configuration next to the parameters of the first.
 func differs(s *Study) (out []difference) {
 	if s.Best == 0 {
 		return nil

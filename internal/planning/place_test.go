@@ -9,7 +9,7 @@ import (
 	"github.com/assay-run/assay/workflow"
 )
 
-// Files that were sent are found by their names alone, and folders of them by what the names begin with.
+// Files that were sent are found by their names alone, and folders of them by the beginnings of the names.
 func TestGiven(t *testing.T) {
 	g := Given{"runs/b.json": []byte(run), "runs/a.json": []byte(run), "runs/.x": nil, "w.csv": []byte("id,run_s\na,1\n")}
 	for path, want := range map[string][]string{

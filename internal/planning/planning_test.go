@@ -12,7 +12,7 @@ const fanned = "id,run_s,parents\na,10,\nb,20,a\nc,30,a\nd,5,b c\n"
 
 func plain() Options { return Options{Levels: "tda", Samples: 1} }
 
-// What an option names is read at the place of the planner.
+// A file that an option names is read at the place of the planner.
 func TestOptionsAtAPlace(t *testing.T) {
 	at := Given{
 		"w.csv": []byte(fanned), "prices": []byte("small 0.01\nlarge 0.02\n"),
@@ -38,7 +38,7 @@ func TestOptionsAtAPlace(t *testing.T) {
 	}
 }
 
-// Every mistake is of the class usage and says where.
+// Every mistake is of the class usage and has its place.
 func TestMistakes(t *testing.T) {
 	at := Given{"w.csv": []byte(fanned), "bad.csv": []byte("id,run_s\na,x\n")}
 	for want, edit := range map[string]func(*Options){

@@ -11,7 +11,7 @@ import (
 	"github.com/assay-run/assay/workflow"
 )
 
-// chain is two tasks of 10 and 30 s, the second reading what the first writes.
+// chain is two tasks of 10 and 30 s, the second reading the output of the first.
 func chain(t *testing.T, name string) *workflow.Workflow {
 	t.Helper()
 	b := workflow.Builder{Name: name, Format: "csv"}

@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "write the files of testdata")
 
-// planOf returns what is written for two small executions: align depends on its input, sort does not.
+// planOf returns the plan of requests for two small executions: align depends on its input, sort does not.
 func planOf(t *testing.T, format string) (RequestFormat, *RequestPlan) {
 	t.Helper()
 	f, _, err := ParseRequestFormat(format)
@@ -42,7 +42,7 @@ func planOf(t *testing.T, format string) (RequestFormat, *RequestPlan) {
 	return f, p
 }
 
-// TestWrittenFormats compares what is written with files that were looked at.
+// TestWrittenFormats compares the output with files that were looked at.
 func TestWrittenFormats(t *testing.T) {
 	for _, f := range RequestFormats() {
 		_, p := planOf(t, f.Name)

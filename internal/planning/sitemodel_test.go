@@ -39,15 +39,15 @@ func TestCheck(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v", err)
 	}
-	// A profile of each site that computes may tell it.
+	// A profile of each site that computes may contain it.
 	damp := map[string]costmodel.Machine{"a": {"humidity": 2}}
 	if err := Check(model(t, "humidity"), sites, damp); err != nil {
 		t.Error(err)
 	}
 }
 
-// The profiles of two machines say how much faster one is, whatever a site says of its speed, and
-// what the site has where it does not say.
+// The profiles of two machines give their relative speed, whatever speed a site states. They give
+// the equipment of a site if the site does not state it.
 func TestProfiles(t *testing.T) {
 	learned, err := model(t, "cpu").LearnedOn(costmodel.Machine{"integer_speed": 1e8})
 	if err != nil {
@@ -72,8 +72,7 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
-// TestTime checks that a kind with a model has its times, and others those of the
-// record.
+// TestTime checks that a kind with a model has its times, and others the times of the record.
 func TestTime(t *testing.T) {
 	tasks := NewSiteModel(map[string]*costmodel.Model{"solve": model(t, "cpu")}, nil)
 	at := func(speed float64) site.Resource {
@@ -134,8 +133,8 @@ func TestSpeedIsNotCores(t *testing.T) {
 	}
 }
 
-// TestUnlimited checks that what nothing limits is the best that the model knows: a
-// site without a limit of memory has the largest.
+// TestUnlimited checks that an unlimited resource is the best that the model knows: a site without
+// a limit of memory has the largest.
 func TestUnlimited(t *testing.T) {
 	tasks := NewSiteModel(map[string]*costmodel.Model{"solve": model(t, "memory")}, nil)
 	s := &site.Site{Name: "s", Slots: 1}
@@ -145,7 +144,7 @@ func TestUnlimited(t *testing.T) {
 	}
 }
 
-// TestAttributes checks what each attribute is on a resource with a route.
+// TestAttributes checks the value of each attribute on a resource with a route.
 func TestAttributes(t *testing.T) {
 	near, far := &site.Site{Speed: 2, Cores: 3, Memory: 8}, &site.Site{Disk: 5}
 	r := site.Resource{Compute: near, Storage: far, Route: &site.Route{Bandwidth: 100, Latency: 0.5}}

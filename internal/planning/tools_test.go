@@ -33,8 +33,9 @@ func write(t *testing.T, dir, name, content string) {
 	}
 }
 
-// TestSnakemakeUsesTheProfile has Snakemake run a rule that is killed twice: its requests are those
-// of the rule for its input, doubled for each attempt. Names that no rule can have are left out.
+// TestSnakemakeUsesTheProfile has Snakemake run a rule that is killed twice: its requests are the
+// rule's requests for its input, doubled for each attempt. Names that no rule can have are left
+// out.
 func TestSnakemakeUsesTheProfile(t *testing.T) {
 	testbed.System(t)
 	snakemake := cached(t, "snakemake/bin/snakemake")
@@ -51,7 +52,7 @@ rule plain:
     shell: "echo {resources.mem_mb} {resources.runtime} {attempt} >>asked; `+
 		`[ {resources.mem_mb} -ge 1000 ] && touch {output}"
 `)
-	// {attempt} is no wildcard of a shell command: the count of lines tells it.
+	// {attempt} is no wildcard of a shell command: the number of lines is the attempt.
 	s, _ := os.ReadFile(filepath.Join(dir, "Snakefile"))
 	write(t, dir, "Snakefile", strings.ReplaceAll(string(s), " {attempt}", ""))
 	cmd := exec.Command(snakemake, "--profile", filepath.Dir(file), "--cores", "1")

@@ -134,7 +134,7 @@ func TestKindTimes(t *testing.T) {
 	}
 }
 
-// TestRecorded checks what is an execution: JSON with a makespan.
+// TestRecorded checks that an execution is JSON with a makespan.
 func TestRecorded(t *testing.T) {
 	dir := folder(t, "app/x-001.json", run, "app/y.json", strings.Replace(run, `"makespan_s":9,`, "", 1),
 		"app/meta.json", "{", "app/notes.csv", "nothing")

@@ -181,7 +181,7 @@ func TestCache(t *testing.T) {
 			if r.reads["one"] != c.reads {
 				t.Errorf("the events were read %d times, want %d", r.reads["one"], c.reads)
 			}
-			// Whatever was kept, it is what the events say.
+			// The kept trials, whatever they are, match the events.
 			truth := open(t, r, "")
 			want, _, err := truth.study(t.Context(), "one", -1)
 			if err != nil {
@@ -219,7 +219,7 @@ func TestForgotten(t *testing.T) {
 	}
 }
 
-// Where nothing can be kept, it works, and leaves nothing behind.
+// A base that can keep nothing works, and leaves nothing behind.
 func TestNothingCanBeKept(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
@@ -233,7 +233,7 @@ func TestNothingCanBeKept(t *testing.T) {
 	}
 }
 
-// What serves nobody says why: it cannot be read, or its trials are not its own.
+// A study that serves no other has a reason: it cannot be read, or its trials are not its own.
 func TestFlaws(t *testing.T) {
 	r := newRecord()
 	put(t, r, "good", define(t, ""), 10, hill)
@@ -260,7 +260,7 @@ func TestFlaws(t *testing.T) {
 	if _, err := kb.Similar(t.Context(), "odd"); assay.ClassOf(err) != assay.ClassUsage {
 		t.Errorf("similar to one with a flaw: %v", err)
 	}
-	// Withdrawn trials say nothing of the program.
+	// Withdrawn trials are no evidence of the program.
 	before := len(must(kb.told(t.Context(), "good")))
 	p := assay.Proposal{ID: 11, Config: assay.Config{1, 0}}
 	_, err = r.Append(t.Context(), "good", 20, assay.Event{Asked: &p},
@@ -323,8 +323,8 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// What helped is what it was then, however it has grown; and if it is another study, it
-// is missed.
+// A study that helped counts as it was then, however it has grown. It is missed if it is
+// another study now.
 func TestStudies(t *testing.T) {
 	r := newRecord()
 	put(t, r, "one", define(t, ""), 20, hill)
@@ -378,7 +378,7 @@ func TestSimilar(t *testing.T) {
 	if _, err := open(t, r, "").Similar(t.Context(), "nobody"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("nobody: %v", err)
 	}
-	// Of very many, the far ones are estimated by their fingerprints.
+	// The far ones of very many are estimated by their fingerprints.
 	for i := range comparedStudies + 5 {
 		put(t, r, fmt.Sprintf("more-%02d", i), define(t, ""), 12, hill)
 	}

@@ -95,7 +95,7 @@ func priorProblem(t testing.TB) Running {
 	return r
 }
 
-// BenchmarkPrior is what the start of tune --prior auto and study similar take with
+// BenchmarkPrior is the time that the start of tune --prior auto and study similar take with
 // 1,000 studies of 1,000 trials on record.
 func BenchmarkPrior(b *testing.B) {
 	record, dir := priorFixture(b, 1000, 1000)
@@ -131,7 +131,7 @@ func BenchmarkPrior(b *testing.B) {
 	})
 }
 
-// What a knowledge base keeps is read back as it was; anything else is refused.
+// A file that a knowledge base keeps is read back as it was; any other file is refused.
 func TestPriorTrialsFile(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := rapid.IntRange(0, 4).Draw(t, "d")
@@ -176,7 +176,7 @@ func FuzzPriorTrialsFile(f *testing.F) {
 	})
 }
 
-// Of many studies those are chosen that stand for the others: one of each kind.
+// The chosen ones of many studies stand for the others: one of each kind.
 func TestPriorRepresentatives(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	kinds := make([][]float32, 3)

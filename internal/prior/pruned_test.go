@@ -50,7 +50,7 @@ func TestPruned(t *testing.T) {
 	if err != nil || len(unlike.Cuts) != 0 || unlike.Left != 1 || unlike.Outside != 0 {
 		t.Errorf("a study like no other: %+v, %v", unlike, err)
 	}
-	// What somebody may not see serves nobody.
+	// A study that the caller may not see helps no other.
 	alone, err := kb.Pruned(t.Context(), "like", 12, func(name string) bool { return name == "like" })
 	if err != nil || len(alone.Helpers) != 0 || len(alone.Cuts) != 0 {
 		t.Errorf("with no other study to be seen: %+v, %v", alone, err)

@@ -95,7 +95,7 @@ func TestCPUCountsEveryProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer g.Remove()
-	// The shell ignores SIGCHLD of nobody, but its child is not waited for by us.
+	// The shell ignores no SIGCHLD, but its child is not waited for by us.
 	cmd := exec.Command("/bin/sh", "-c", `i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done & wait`)
 	cmd.SysProcAttr = &syscall.SysProcAttr{UseCgroupFD: true, CgroupFD: g.FD()}
 	if err := cmd.Run(); err != nil {
@@ -147,7 +147,7 @@ func FuzzFiles(f *testing.F) {
 	})
 }
 
-// A group that was not killed can be used again and again; a killed one says
+// A group that was not killed can be used again and again; a killed one reports
 // that it is spent.
 func TestReuse(t *testing.T) {
 	testbed.Outside(t)

@@ -44,7 +44,7 @@ func hopelessValues(t *testing.T, space *assay.Space, s Study, alpha float64, le
 	return out
 }
 
-// Of a function to maximize with values from 0 on, those below alpha·max are
+// Values below alpha·max of a function to maximize, with values from 0 on, are
 // discarded (the paper's example has a hump in the middle, and alpha = 0.6).
 // Reference: section 3.1, Fig. 1, and Algorithm 1.
 func TestHopelessPaper(t *testing.T) {

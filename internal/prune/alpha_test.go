@@ -37,7 +37,7 @@ func field(seed uint64, nugget float64) func(assay.Config) float64 {
 
 // A surface without noise is continuous, noise alone is not: alpha is 1 - nugget/sill.
 // Reference: section 3.6. A single sample may fail a test at the level of 0.05, and
-// then has the fixed value: the means over those of 40 that pass are compared.
+// then has the fixed value: the means over the samples of 40 that pass are compared.
 func TestSuggestAlpha(t *testing.T) {
 	space := plane()
 	mean := func(nugget float64) (sum float64) {
@@ -60,8 +60,8 @@ func TestSuggestAlpha(t *testing.T) {
 	}
 }
 
-// Where the outcomes are no stationary normal field, alpha is 0.6 and the user is
-// told. Reference: section 3.6, last paragraph.
+// Alpha is 0.6 if the outcomes are no stationary normal field, and the user gets a
+// warning. Reference: section 3.6, last paragraph.
 func TestSuggestAlphaFixed(t *testing.T) {
 	space := plane()
 	rng := rand.New(rand.NewPCG(5, 5))

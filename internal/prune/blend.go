@@ -145,8 +145,8 @@ func (m *blend) fit(rows [][]float64, y []float64) {
 // ridge minimizes Σ(y_i - a - Σ_j w_j·z_ij)² + penalty·Σ(w_j - prior_j)², and returns the prediction of each example
 // from the others: y_i - e_i/(1 - h_i), with h_i the leverage.
 //
-// If the system cannot be solved, the weights are the prior's and the leverage is that of the intercept alone. left has
-// one value for each of y.
+// The weights are the prior's, and the leverage is the intercept's alone, if the system cannot be solved. left has one
+// value for each of y.
 func ridge(rows [][]float64, y, prior []float64, penalty float64) (w []float64, a float64, left []float64) {
 	n, d := len(rows), len(prior)
 	centre := make([]float64, d)

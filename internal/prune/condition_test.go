@@ -6,8 +6,8 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// What is not in force in a configuration of an earlier study is at rest in the running one, whose
-// rest may be elsewhere; orders are told by their levels.
+// A parameter that is not in force in a configuration of an earlier study is at rest in the running one, whose
+// rest may be elsewhere; orders are translated by their levels.
 func TestTranslationOfConditions(t *testing.T) {
 	params := func(most float64, order ...string) []assay.Param {
 		return []assay.Param{

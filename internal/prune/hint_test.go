@@ -7,7 +7,7 @@ import (
 	"github.com/assay-run/assay/search"
 )
 
-// hinted keeps what it is told.
+// hinted keeps its hint.
 type hinted struct {
 	assay.Searcher
 	h func(assay.Config) float64
@@ -59,7 +59,7 @@ func TestNoHint(t *testing.T) {
 	NewKnowledge(space, testGoal, []Study{earlier("a", space, 30, 1, f)}).Hint(search.NewRandom(space, 1))
 }
 
-// A wrapper keeps no hint from what it wraps: a very large value for runs that break
+// A wrapper keeps no hint from the searcher that it wraps: a very large value for runs that break
 // a limit, and values that are left out.
 func TestHintReachesWhatIsWrapped(t *testing.T) {
 	space := grid()

@@ -43,7 +43,7 @@ func tell(t *testing.T, s assay.Searcher, n int, f func(assay.Config) float64) (
 }
 
 // A similar earlier study shrinks the space to where it was good; the proposals
-// keep to it; each cut says by whom and why.
+// keep to it; each cut names its study and its reason.
 func TestPrunerCuts(t *testing.T) {
 	space := grid()
 	f := func(c assay.Config) float64 { return 1 + math.Abs(c[0]-3) + math.Abs(c[1]-5) + 20*c[2] }
@@ -95,7 +95,7 @@ func TestPrunerKeep(t *testing.T) {
 	}
 }
 
-// When the running study contradicts the earlier one, what that removed is back.
+// The values that an earlier study removed are back if the running study contradicts it.
 func TestPrunerRestores(t *testing.T) {
 	space := grid()
 	f := func(c assay.Config) float64 { return 1 + c[0] + 20*c[2] }
@@ -147,8 +147,8 @@ func TestPrunerExhausted(t *testing.T) {
 	}
 }
 
-// Whatever the earlier and the running studies say: the best trial's values and
-// those that were never tried stay, and the log adds up to what is left.
+// The best trial's values and the values never tried stay, whatever the outcomes of the
+// earlier and the running studies. The log adds up to the values that are left.
 func TestPrunerInvariants(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		space := grid()

@@ -9,7 +9,7 @@ import (
 	"github.com/assay-run/assay/search"
 )
 
-// Algorithm 1 as printed removes a value for one bad trial, that of the running
+// Algorithm 1 as printed removes a value for one bad trial, a value of the running
 // study's best trial too, and gives nothing back. The guarded rule does neither.
 func TestPublishedRule(t *testing.T) {
 	space := line(8)

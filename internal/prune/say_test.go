@@ -45,7 +45,7 @@ func TestTheFirstThree(t *testing.T) {
 	}
 }
 
-// A contrary study keeps its say where none is judged: its hint stays, and it makes the first proposals.
+// A contrary study keeps its vote if no study is judged: its hint stays, and it makes the first proposals.
 func TestAContraryStudyIsHeard(t *testing.T) {
 	space := grid()
 	f := bowl(space, 0.3)
@@ -80,7 +80,7 @@ func TestOneOfTheFirstThree(t *testing.T) {
 	}
 }
 
-// A study that orders the trials the other way has no say once there are three: it proposes nothing more, and
+// A study that orders the trials the other way has no vote once there are three: it proposes nothing more, and
 // the model and the hint are without it.
 func TestAContraryStudyIsSilent(t *testing.T) {
 	space := grid()
@@ -109,8 +109,8 @@ func TestAContraryStudyIsSilent(t *testing.T) {
 	}
 }
 
-// Of two studies the one that is alike is heard alone, and a study that the first trials spoke against is heard
-// again when later ones speak for it.
+// The similar one of two studies proposes alone, and a study that the first trials contradicted proposes
+// again when later ones support it.
 func TestSayIsJudgedWithEachTrial(t *testing.T) {
 	space := line(8)
 	like := outcomes(space, 1, 2, 3, 4, 5, 6, 7, 8)
@@ -166,7 +166,7 @@ func TestEqualOutcomesGiveNobodyASay(t *testing.T) {
 	}
 }
 
-// A searcher whose hint changes with the trials proposes what it did when it is resumed.
+// A searcher whose hint changes with the trials makes the same proposals when it is resumed.
 func TestChangingHintsAreResumed(t *testing.T) {
 	t.Parallel()
 	small := func(s *assay.Space) bool { return len(s.Features()) < 12 }

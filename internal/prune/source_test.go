@@ -162,7 +162,7 @@ func TestCorrelationCountsFailures(t *testing.T) {
 	}
 }
 
-// The most similar study is that of the greatest correlation, the first of equals.
+// The most similar study is the one of the greatest correlation, the first of equals.
 func TestMostSimilar(t *testing.T) {
 	space := line(5)
 	up, down := outcomes(space, 1, 2, 4, 8, 16), outcomes(space, 16, 8, 4, 2, 1)
@@ -203,7 +203,7 @@ func TestSurelyIsBeyondChance(t *testing.T) {
 	}
 }
 
-// What is left of a space is what no cut has; a predicate that was given away does not change.
+// The values left of a space are those in no cut; a predicate that was given away does not change.
 func TestLimitKeeps(t *testing.T) {
 	space := grid()
 	l := newLimit(space)
@@ -223,7 +223,7 @@ func TestLimitKeeps(t *testing.T) {
 	}
 }
 
-// The knowledge of some studies is that of their names, in the order of the names.
+// The knowledge of some studies follows their names, in the order of the names.
 func TestAmong(t *testing.T) {
 	space := line(5)
 	a, b := outcomes(space, 1, 2, 4), outcomes(space, 4, 2, 1)

@@ -21,8 +21,8 @@ func done(at map[int]float64) (ts []assay.Trial) {
 // Two surrogates are compared at all points of a small space: with linear
 // interpolation, a running study of three trials is the broken line through them.
 // Reference: by hand. now = 0 1 2 1 0, then = 0 2 4 3 2, both exact at the trials.
-// Deviations from the means 0.8 and 2.2: the sum of products is 4.2, those of squares
-// 2.8 and 8.8.
+// Deviations from the means 0.8 and 2.2: the sum of products is 4.2, the sums of squares
+// are 2.8 and 8.8.
 func TestRankByComparesSurrogates(t *testing.T) {
 	space := line(5)
 	k := NewKnowledge(space, testGoal, []Study{{
@@ -32,7 +32,7 @@ func TestRankByComparesSurrogates(t *testing.T) {
 	if want := 4.2 / math.Sqrt(2.8*8.8); len(got) != 1 || got[0].Points != 5 || math.Abs(got[0].Correlation-want) > 1e-12 {
 		t.Errorf("%+v, want the correlation %v of 5 points", got, want)
 	}
-	// At the trials alone it is another one, that of (0, 2, 0) and (0, 4, 2).
+	// It is another one at the trials alone, the correlation of (0, 2, 0) and (0, 4, 2).
 	if got := Rank(k, done(map[int]float64{0: 0, 2: 2, 4: 0})); got[0].Points != 3 ||
 		math.Abs(got[0].Correlation-math.Sqrt(3)/2) > 1e-12 {
 		t.Errorf("%+v, want the correlation %v of 3 points", got, math.Sqrt(3)/2)

@@ -18,7 +18,7 @@ func knowledge(space *assay.Space) *Knowledge {
 	})
 }
 
-// A Transfer is resumed with what is inside: a searcher with memos of its own, one
+// A Transfer is resumed with its inner searcher: one with memos of its own, one
 // without, and one that has to wait, behind a wrapper that asks it for less.
 func TestTransferResumes(t *testing.T) {
 	t.Parallel()
@@ -76,7 +76,7 @@ func TestTransferResumesPortfolio(t *testing.T) {
 	}
 }
 
-// What a memo says comes from outside, and is checked.
+// The fields of a memo are input from outside, and are checked.
 func TestTransferRecallChecks(t *testing.T) {
 	space := grid()
 	build := func() *Transfer {

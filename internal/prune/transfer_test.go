@@ -37,7 +37,7 @@ func bestAfter(t *testing.T, n int, f func(assay.Config) float64, build func(see
 }
 
 // A shifted optimum is found sooner with the earlier studies than without.
-// Earlier studies that say the contrary cost little: at most the best of one trial
+// Earlier studies that contradict it cost little: at most the best of one trial
 // in four less.
 func TestTransferHelps(t *testing.T) {
 	t.Parallel()
@@ -79,8 +79,8 @@ func TestTransferHelps(t *testing.T) {
 	}
 }
 
-// What ridge predicts for an example from the others is what a fit without it
-// predicts.
+// The prediction of ridge for an example from the others is the prediction of a fit
+// without it.
 func TestRidgeLeavesOneOut(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	const n, d = 12, 3

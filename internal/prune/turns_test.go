@@ -14,7 +14,7 @@ func transferOf(space *assay.Space, studies ...Study) *Transfer {
 	return NewTransfer(search.NewRandom(space, 1), NewKnowledge(space, testGoal, studies), TransferOptions{})
 }
 
-// The loss of a configuration is what it is worse than the study's best, in units of the difference between
+// The loss of a configuration is how much it is worse than the study's best, in units of the difference between
 // the median and the best.
 func TestLossIsInUnitsOfTheStudy(t *testing.T) {
 	space := line(10)

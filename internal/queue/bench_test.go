@@ -11,7 +11,7 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// noRecord writes nothing: the benchmarks are of what the Fleet itself does.
+// noRecord writes nothing: the benchmarks are of the Fleet itself.
 type noRecord struct{}
 
 func (noRecord) Append(context.Context, ...assay.Event) error { return nil }
@@ -72,7 +72,7 @@ func newCrowd(tb testing.TB) *crowd {
 	return c
 }
 
-// open opens a run of a study. Nobody waits for it in a goroutine: that is the loop's.
+// open opens a run of a study. No goroutine waits for it: that is the loop's.
 func (c *crowd) open(tb testing.TB, study int) {
 	c.next[study]++
 	id := assay.RunID{Study: c.runners[study].m.Name, Trial: c.next[study], Attempt: 1}

@@ -13,9 +13,9 @@ import (
 	"github.com/assay-run/assay/internal/testbed"
 )
 
-// leases has a worker that is heard of every 10 s for 20 minutes, and then no more, with a server whose clock is set
-// all the while. It returns how many of its attempts were taken from it while it was heard, and how long after the last
-// word its lease ended, which is an hour if it did not.
+// leases has a worker that beats every 10 s for 20 minutes, and then no more, with a server whose clock is set
+// all the while. It returns how many attempts were taken from the worker while it beat, and how long after the last
+// beat its lease ended, which is an hour if it did not.
 func leases(t *testing.T, clock *testbed.SetClock) (wrong int, ended time.Duration) {
 	inBubble(t, func(b *bench) {
 		b.stop()
@@ -50,7 +50,7 @@ func leases(t *testing.T, clock *testbed.SetClock) (wrong int, ended time.Durati
 }
 
 // A server's clock that is set, by an hour or a year, forward or back, ends no lease too early and none too late. The
-// control goes by what the clock shows.
+// control goes by the time that the clock shows.
 func TestClockJumps(t *testing.T) {
 	const lease = 30 * time.Second
 	steps, control := 0, 0
@@ -74,7 +74,7 @@ func TestClockJumps(t *testing.T) {
 		control)
 }
 
-// What a worker says has no time of its clock, which may be a day off, but for when a run began: that is shown, and
+// A worker's message has no time of its clock, which may be a day off, but for when a run began: that is shown, and
 // nothing is computed from it. A record is the same whatever the worker's clock shows.
 func TestWorkersClocks(t *testing.T) {
 	var found []string

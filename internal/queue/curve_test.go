@@ -8,8 +8,8 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// A curve of any length keeps few points, in order, the first steps and the last ones, and of each
-// metric what was reported there.
+// A curve of any length keeps few points, in order, the first steps and the last ones, each with
+// the metrics reported there.
 func TestCurve(t *testing.T) {
 	for _, n := range []int{1, 2, maxCurve - 1, maxCurve, maxCurve + 1, 10000} {
 		var c Curve

@@ -16,7 +16,7 @@ import (
 // calls. The controls are defects that make them fail:
 // see TestSimulatorFindsFlaws.
 
-// A rig is what became of a run whose first worker was away for a while.
+// A rig is the fate of a run whose first worker was away for a while.
 type rig struct {
 	booked  []string
 	result  time.Duration // that of the run
@@ -26,7 +26,7 @@ type rig struct {
 func (r rig) String() string { return fmt.Sprintf("{%v %v %v}", r.booked, r.result, r.verdict) }
 
 // away has a worker begin a run of 10 minutes and, after a minute, be away for a time, in
-// which another one begins the run again. gap is what the worker says of itself when it is
+// which another one begins the run again. gap is the gap that the worker reports when it is
 // back. Both end the run if they may.
 func away(t *testing.T, silence, gap time.Duration) (r rig) {
 	inBubble(t, func(b *bench) {
@@ -68,7 +68,7 @@ func away(t *testing.T, silence, gap time.Duration) (r rig) {
 	return r
 }
 
-// loopOf returns what is known of a run by now; no error and nothing if it goes on.
+// loopOf returns the measurement and error of a run by now; both are zero if it goes on.
 func (b *bench) loopOf(u *future) (assay.Measurement, error) {
 	synctest.Wait()
 	select {
@@ -114,7 +114,7 @@ func TestFrozen(t *testing.T) {
 	}
 }
 
-// A worker that stood still while the run ended tells a tainted outcome, and the run is
+// A worker that stood still while the run ended sends a tainted outcome, and the run is
 // made again. The outcome of an earlier attempt never counts for a later one.
 func TestStaleOutcome(t *testing.T) {
 	inBubble(t, func(b *bench) {
@@ -141,7 +141,7 @@ func TestStaleOutcome(t *testing.T) {
 	})
 }
 
-// A server that stood still itself takes nothing for lost: nobody could be heard.
+// A server that stood still itself takes nothing for lost: no message could reach it.
 func TestServerFrozen(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		b.stop()

@@ -15,8 +15,8 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// A bench is a Fleet in simulated time, with a record for each study and workers that do
-// what the test says.
+// A bench is a Fleet in simulated time, with a record for each study and workers that the
+// test drives.
 type bench struct {
 	*testing.T
 	f       *Fleet
@@ -157,7 +157,7 @@ func (b *bench) hello(w Worker) Order {
 	return o
 }
 
-// claim claims a ticket of any name for a worker, and returns what it becomes: "TRIAL.ATTEMPT"
+// claim claims a ticket of any name for a worker, and returns the attempt: "TRIAL.ATTEMPT"
 // of a study, or "".
 func (b *bench) claim(worker string) string {
 	b.Helper()
@@ -201,8 +201,8 @@ func (b *bench) want(what string, got, want any) {
 	}
 }
 
-// Claims go by the priority of the study, then of the job, then by what each study has
-// used, then by age.
+// Claims go by the priority of the study, then of the job, then by the use of each study
+// so far, then by age.
 func TestClaimOrder(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		s, u := b.join(Study{Name: "s"}), b.join(Study{Name: "t"})
@@ -291,7 +291,7 @@ func TestClass(t *testing.T) {
 	})
 }
 
-// A worker is not given what it will not live to end.
+// A worker is given no run that it will not live to end.
 func TestUntil(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		s := b.join(Study{Name: "s"})
@@ -311,7 +311,7 @@ func TestUntil(t *testing.T) {
 	})
 }
 
-// Run after a restart answers from the record, and attaches to what is placed.
+// Run after a restart answers from the record, and attaches to a placed run.
 func TestRestart(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		s := b.join(Study{Name: "s"})
@@ -362,7 +362,7 @@ func TestRestart(t *testing.T) {
 	})
 }
 
-// What is let go of goes on if it has begun, also when its study leaves.
+// A detached run goes on if it has begun, also when its study leaves.
 func TestDetached(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		b.f.Ready()
@@ -392,7 +392,7 @@ func TestDetached(t *testing.T) {
 	})
 }
 
-// What is cancelled is taken back at once if it is open, and else ended with the next beat.
+// A cancelled run is taken back at once if it is open, and else ended with the next beat.
 func TestCancelled(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		s := b.join(Study{Name: "s"})
@@ -436,7 +436,7 @@ func TestCancelled(t *testing.T) {
 	})
 }
 
-// What a study has had is forgotten once its runs have ended: hours later it is owed as much as one that had nothing.
+// The use of a study is forgotten once its runs have ended: hours later it is owed as much as one that had nothing.
 func TestShareIsForgotten(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		s, u := b.join(Study{Name: "s"}), b.join(Study{Name: "t"})
@@ -464,7 +464,7 @@ func TestShareIsForgotten(t *testing.T) {
 	})
 }
 
-// Of runs that were handed over few are kept, however many there were, and none by its claim. A ticket or an outcome
+// Few runs are kept once handed over, however many there were, and none by its claim. A ticket or an outcome
 // that comes again long after is nothing new.
 func TestRunsAreForgotten(t *testing.T) {
 	inBubble(t, func(b *bench) {

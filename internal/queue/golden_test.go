@@ -8,7 +8,7 @@ import (
 	"github.com/assay-run/assay/internal/testbed"
 )
 
-// The courses of simulations are those of before: run IDs, leases, and the bytes, order and times of all events.
+// The courses of simulations are as before: run IDs, leases, and the bytes, order and times of all events.
 func TestCourses(t *testing.T) {
 	var b strings.Builder
 	for seed := range uint64(40) {

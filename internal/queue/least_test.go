@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A run that was ended with its worker is expected to take that long at least; a shorter one that was ended says
+// A run that was ended with its worker is expected to take that long at least; a shorter one that was ended changes
 // nothing.
 func TestExpectsAtLeast(t *testing.T) {
 	m := &member{}

@@ -9,7 +9,7 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// What runs is seen as its worker last said, and never what has ended.
+// A run is seen as its worker last reported it, and never once it has ended.
 func TestLive(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		s := b.join(Study{Name: "s"})
@@ -62,7 +62,7 @@ func TestLive(t *testing.T) {
 	})
 }
 
-// A worker needs the inputs of what it is at, and of nothing else.
+// A worker needs the inputs of its current runs, and no others.
 func TestNeeds(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		s := b.join(Study{Name: "s"})
@@ -82,7 +82,7 @@ func TestNeeds(t *testing.T) {
 		b.want("an input", needs("aa", "w")+" "+needs("bb", "w"), "yes yes")
 		b.want("no input", needs("cc", "w"), "not-found")
 		b.want("another worker", needs("aa", "v"), "not-found")
-		// After a restart nobody knows, until the study has asked again and the worker was heard of.
+		// After a restart the needs are unknown until the study has asked again and the worker has reported.
 		b.start()
 		s = b.join(Study{Name: "s"})
 		b.hello(Worker{ID: "w", Name: "rack"})
@@ -96,7 +96,7 @@ func TestNeeds(t *testing.T) {
 	})
 }
 
-// How long it took to bring the inputs, and what was kept, is booked; what is no hash is not.
+// The time to bring the inputs and the hash of the kept files are booked; a text that is no hash is not.
 func TestBookedFiles(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		s := b.join(Study{Name: "s"})
@@ -122,7 +122,7 @@ func TestBookedFiles(t *testing.T) {
 	})
 }
 
-// A run that could not be set up is tried again when its study goes on: somebody may have seen to what was missing.
+// A run that could not be set up is tried again when its study goes on: a person may have repaired the setup.
 func TestSetupIsTriedAgain(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		s := b.join(Study{Name: "s"})

@@ -15,7 +15,7 @@ func TestMemory(t *testing.T) {
 	}, assaytest.CarrierOptions{Lease: time.Second, Bubble: true})
 }
 
-// Of tickets that are offered together, those that are there already do not keep the others out.
+// Tickets that are there already do not keep out others that are offered with them.
 func TestMemoryOffersWhatIsNew(t *testing.T) {
 	c, ctx := queue.NewMemory(time.Second), t.Context()
 	ticket := func(id string) queue.Ticket { return queue.Ticket{ID: id, App: "a"} }
@@ -39,7 +39,7 @@ func TestMemoryOffersWhatIsNew(t *testing.T) {
 	}
 }
 
-// A lease of no length is one of 30 s: until then nobody else gets the ticket.
+// A lease of no length is one of 30 s: until then no other worker gets the ticket.
 func TestMemoryLease(t *testing.T) {
 	for given, want := range map[time.Duration]time.Duration{
 		0: 30 * time.Second, -time.Second: 30 * time.Second, time.Second: time.Second,

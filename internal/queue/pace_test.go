@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A machine that is slower than its class by a half says so, of studies whose runs are of any length, and
+// A machine that is slower than its class by a half shows so, in studies whose runs are of any length, and
 // is not compared with machines of another class.
 func TestRatios(t *testing.T) {
 	f := New(NewMemory(0), Options{})

@@ -37,7 +37,7 @@ func condition(file, line, add string) edit {
 	return edit{file, line, line[:end] + " && " + add + line[end:]}
 }
 
-// defects are what the simulator must find.
+// defects are the defects that the simulator must find.
 func defects() []defect {
 	const book = "if err := f.write(r.m, assay.Event{Booked: &b}); err != nil {"
 	const verdict = "return Verdict(r.Verdict(a, f.o.Now(), f.o.Lease, w != nil && w.order.Evict))"

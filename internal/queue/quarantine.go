@@ -19,7 +19,7 @@ type quarantine struct {
 func (o Order) idle() bool { return o.Drain || o.Quarantine }
 
 // SetAside quarantines a worker until it is ordered to continue: by the record of the study, its measurements have
-// drifted from those of its class. Its current runs continue.
+// drifted from the measurements of its class. Its current runs continue.
 func (r *Runner) SetAside(where, class, reason string) {
 	f := r.f
 	f.mu.Lock()

@@ -82,8 +82,8 @@ func TestPlace(t *testing.T) {
 	})
 }
 
-// Repeated runs of a configuration go to different workers, as long as there is something else to run, and
-// whoever the record says has run it.
+// Repeated runs of a configuration go to workers that, by the record too, have not run it, as long as there is
+// something else to run.
 func TestRepeatsGoToOthers(t *testing.T) {
 	inBubble(t, func(t *bench) {
 		of := func(trial int64, x float64) assay.Job {

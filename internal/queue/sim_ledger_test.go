@@ -9,7 +9,7 @@ import (
 )
 
 // audit checks the record once all has ended: no outcome that was taken is lost, each run
-// counts once, the bookings are what the attempts cost, and none is another's.
+// counts once, each booking is the cost of its attempt, and of no other.
 func (w *world) audit() {
 	for _, s := range w.studies {
 		w.auditStudy(s)
@@ -89,7 +89,7 @@ func (w *world) auditStudy(s *simStudy) {
 	}
 }
 
-// seen reports whether a worker has said of a trial what it was told with.
+// seen reports whether a worker has sent the measurement on record of a trial.
 func (w *world) seen(study string, trial int64, m assay.Measurement) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -101,8 +101,8 @@ func (w *world) seen(study string, trial int64, m assay.Measurement) bool {
 	return false
 }
 
-// auditAttempt compares the last booking of an attempt with what it did, and returns what
-// it cost.
+// auditAttempt compares the last booking of an attempt with its truth, and returns its
+// cost.
 func (w *world) auditAttempt(id assay.RunID, b assay.AttemptEnd) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 )
 
 // call is a request of a worker to the server and its answer: each may be late, lost or
-// repeated, and what is repeated may come much later, to another server.
+// repeated, and a repeated one may come much later, to another server.
 func call[T any](ctx context.Context, k *simWorker, dice *dice, do func(*simServer) (T, error)) (T, error) {
 	w := k.w
 	var none T

@@ -11,7 +11,7 @@ import (
 	"github.com/assay-run/assay/store"
 )
 
-// course is the hash of what one simulation left on record: every event, with its time.
+// course is the hash of the record of one simulation: every event, with its time.
 func course(t *testing.T, seed uint64) (sum [sha256.Size]byte) {
 	synctest.Test(t, func(*testing.T) {
 		w := newWorld(seed)

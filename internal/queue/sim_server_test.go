@@ -12,8 +12,8 @@ import (
 	"github.com/assay-run/assay/internal/testbed"
 )
 
-// A simServer is one start of the server: a Fleet, and a driver for each study. Its
-// methods are what workers call, with what must hold of each answer.
+// A simServer is one start of the server: a Fleet, and a driver for each study. Workers call
+// its methods, which check each answer.
 type simServer struct {
 	w      *world
 	epoch  int
@@ -35,13 +35,13 @@ type runKeyOf struct {
 	runKey
 }
 
-// A simClaim is what a ticket became, first.
+// A simClaim is the first result of a claim of a ticket.
 type simClaim struct {
 	id assay.RunID
 	at time.Time
 }
 
-// A going is an attempt that was told to go on.
+// A going is an attempt that was ordered to go on.
 type going struct {
 	n  int
 	at time.Time
@@ -49,7 +49,7 @@ type going struct {
 
 func (s *simServer) dead() bool { return s.killed.Load() }
 
-// boot starts a server, which goes on with what is on record.
+// boot starts a server, which goes on from the record.
 func (w *world) boot() {
 	w.mu.Lock()
 	w.epochs++
@@ -100,7 +100,7 @@ func (w *world) boot() {
 	f.Ready()
 }
 
-// halt ends the server: kindly, or with what it was writing.
+// halt ends the server: kindly, or in the middle of its writes.
 func (w *world) halt(kindly bool) {
 	w.mu.Lock()
 	s := w.server
@@ -120,7 +120,7 @@ func (w *world) halt(kindly bool) {
 }
 
 // A simLog is the record of a study as one server writes it: on a disk that is slow, that
-// fails for a while, and that may or may not have what was being written at a crash.
+// fails for a while, and that may or may not have a write that a crash interrupted.
 type simLog struct {
 	s     *simServer
 	study string
@@ -152,7 +152,7 @@ func (l *simLog) Append(_ context.Context, events ...assay.Event) error {
 		events[i].At = time.Now()
 	}
 	late, err := l.write(events)
-	// Others may write before this one hears that it has.
+	// Others may write before this one gets the answer.
 	sleep(context.Background(), late)
 	if l.s.dead() {
 		return errDead
@@ -160,7 +160,7 @@ func (l *simLog) Append(_ context.Context, events ...assay.Event) error {
 	return err
 }
 
-// write writes events, whatever it takes, and returns after what time that is heard of.
+// write writes events, whatever it takes, and returns how late the answer comes.
 func (l *simLog) write(events []assay.Event) (late time.Duration, err error) {
 	l.turn <- struct{}{}
 	defer func() { <-l.turn }()
@@ -207,7 +207,7 @@ func (l *simLog) write(events []assay.Event) (late time.Duration, err error) {
 	}
 }
 
-// wrote checks what a server has written, as it writes it.
+// wrote checks the events of a server as it writes them.
 func (w *world) wrote(s *simServer, events []assay.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -224,7 +224,7 @@ func (w *world) wrote(s *simServer, events []assay.Event) {
 	}
 }
 
-// plan returns what becomes of a run.
+// plan returns the plan of a run.
 func (w *world) plan(id assay.RunID) plan {
 	for _, s := range w.studies {
 		if s.name == id.Study {
@@ -239,7 +239,7 @@ func (w *world) study(name string) *simStudy {
 	return w.studies[i]
 }
 
-// snapshot returns the rank that is due next for a worker, and those of all that is open.
+// snapshot returns the rank that is due next for a worker, and the ranks of all open attempts.
 func (s *simServer) snapshot(k *simWorker) (best [2]int, ranks map[*attempt][2]int) {
 	f := s.fleet
 	f.mu.Lock()
@@ -396,7 +396,7 @@ func (s *simServer) tell(ctx context.Context, o Outcome) error {
 	return err
 }
 
-// drain tells a worker to drain, or to end all that it runs, if another one can go on.
+// drain orders a worker to drain, or to end all that it runs, if another one can go on.
 func (w *world) drain(k *simWorker) {
 	s := w.current()
 	if s == nil {

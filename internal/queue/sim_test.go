@@ -52,7 +52,7 @@ type world struct {
 	calls    sync.WaitGroup
 }
 
-// A simStudy is what is so of a study, whichever server runs it.
+// A simStudy is the state of a study, whichever server runs it.
 type simStudy struct {
 	name      string
 	class     string
@@ -64,14 +64,14 @@ type simStudy struct {
 	over      bool
 }
 
-// A plan is what would become of a trial.
+// A plan is the course that a trial would take.
 type plan struct {
 	lasts time.Duration
 	stop  time.Duration // at which it is stopped, 0 for never
 	limit time.Duration
 }
 
-// A truth is what an attempt did, as its worker has it.
+// A truth is the course of an attempt, as its worker has it.
 type truth struct {
 	worker  string
 	process int
@@ -134,7 +134,7 @@ func (w *world) failLocked(format string, args ...any) {
 	}
 }
 
-// dump prints the records, if ASSAY_SIM says so.
+// dump prints the records if ASSAY_SIM asks for it.
 func (w *world) dump() {
 	if os.Getenv("ASSAY_SIM") == "" {
 		return
@@ -276,7 +276,7 @@ func (w *world) current() *simServer {
 	return w.server
 }
 
-// simSeeds is how many seeds a run of the tests has; ASSAY_SEEDS says another number.
+// simSeeds is how many seeds a run of the tests has; ASSAY_SEEDS sets another number.
 func simSeeds() uint64 {
 	n, err := strconv.ParseUint(os.Getenv("ASSAY_SEEDS"), 10, 64)
 	switch {
@@ -294,7 +294,7 @@ func simulate(t *testing.T, seed uint64) (err error) {
 	return err
 }
 
-// The control plane keeps what it promises, whatever fails. ASSAY_SIM=SEED runs
+// The control plane keeps its promises, whatever fails. ASSAY_SIM=SEED runs
 // one seed alone, and ASSAY_SIM=SEED..SEED those in between; both show the records of one that fails.
 func TestSimulator(t *testing.T) {
 	first, end := uint64(0), simSeeds()
@@ -312,5 +312,5 @@ func TestSimulator(t *testing.T) {
 	}
 }
 
-// errAway is what a worker hears when nobody answers.
+// errAway is a worker's error when no server answers.
 var errAway = assay.WithClass(assay.ClassUnavailable, errors.New("no answer"))

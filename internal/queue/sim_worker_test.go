@@ -15,7 +15,7 @@ import (
 type simWorker struct {
 	w *world
 	Worker
-	// What follows is guarded by the world. The spool survives the process.
+	// The world guards the fields below. The spool survives the process.
 	spool   map[assay.RunID]Outcome
 	died    []assay.RunID // runs that died with a process
 	running map[assay.RunID]bool
@@ -132,7 +132,7 @@ func (k *simWorker) frozen(a, b time.Time) (all, longest time.Duration) {
 	return all, longest
 }
 
-// hello says hello until it is answered.
+// hello sends a hello until it is answered.
 func (k *simWorker) hello(ctx context.Context, dice *dice) {
 	for ctx.Err() == nil {
 		o, err := call(ctx, k, dice, func(s *simServer) (Order, error) { return s.fleet.Hello(ctx, k.Worker) })
@@ -297,7 +297,7 @@ func (k *simWorker) run(ctx context.Context, dice *dice, c Claim, d Delivery) {
 	k.tell(ctx, dice, o)
 }
 
-// tell tells an outcome until it is taken.
+// tell sends an outcome until it is taken.
 func (k *simWorker) tell(ctx context.Context, dice *dice, o Outcome) {
 	for ctx.Err() == nil {
 		if !k.thaw(ctx, dice) {

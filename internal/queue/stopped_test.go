@@ -9,7 +9,7 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// stopAt runs an attempt at trial 1 that is stopped by whoever observes it, once it has run so long.
+// stopAt runs an attempt at trial 1 that its observer stops once it has run so long.
 func (b *bench) stopAt(r *Runner, attempt int, at time.Duration) *future {
 	ctx, end := context.WithCancelCause(context.Background())
 	u := &future{done: make(chan struct{}), end: end}
@@ -26,8 +26,8 @@ func (b *bench) stopAt(r *Runner, attempt int, at time.Duration) *future {
 	return u
 }
 
-// A run that was to be stopped and is cancelled instead has come to what was seen of it. Nothing is
-// learned from what it had measured at its end.
+// A run that was to be stopped and is cancelled instead ends with its last observed measurement. Nothing is
+// learned from its measurement at the end.
 func TestStoppedRunIsCancelled(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		b.hello(Worker{ID: "w"})
@@ -48,7 +48,7 @@ func TestStoppedRunIsCancelled(t *testing.T) {
 	})
 }
 
-// So it is with an attempt that was given up for another one, which is not heard of again.
+// So does an attempt that was given up for another one if that one sends no message again.
 func TestStoppedRunIsGivenUpForAnother(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		b.hello(Worker{ID: "v"})
@@ -73,8 +73,8 @@ func TestStoppedRunIsGivenUpForAnother(t *testing.T) {
 	})
 }
 
-// The outcome of a run that was to be stopped is waited for while it is being written, however long that takes: what
-// counts by the record is what the run has come to.
+// The outcome of a run that was to be stopped is waited for while it is being written, however long that takes: the
+// outcome on record is the outcome of the run.
 func TestStoppedRunIsBeingWritten(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		b.hello(Worker{ID: "w"})

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// What no worker can run is said after a minute, with what the workers have, and no longer once
-// one can.
+// A study that no worker can run is reported after a minute, with the abilities of the workers, and no longer once
+// one can run it.
 func TestUnschedulable(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		said := func(study string, parts ...string) {
@@ -27,7 +27,7 @@ func TestUnschedulable(t *testing.T) {
 				}
 			}
 		}
-		// w says hello as long as it lives: what there is stays there.
+		// w sends a hello as long as it lives: a worker that is there stays there.
 		alive := func(d time.Duration, workers ...Worker) {
 			for range d / (10 * time.Second) {
 				for _, w := range workers {
@@ -48,7 +48,7 @@ func TestUnschedulable(t *testing.T) {
 		said("s", "no worker has the application x264: there is nap, sort")
 		s.Close()
 
-		// A class: nobody is of it, or who is has another application.
+		// A class: no worker is of it, or its workers have another application.
 		v := b.join(Study{Name: "t", App: "nap", MachineClass: "c9"})
 		b.run(v, job(1))
 		alive(50*time.Second, nap)

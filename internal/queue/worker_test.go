@@ -43,7 +43,7 @@ func (w *fakeWorker) serve(ctx context.Context) {
 
 var errVerdict = errors.New("the server ended it")
 
-// run makes a run, beats, and tells its outcome until it is taken.
+// run makes a run, beats, and sends its outcome until it is taken.
 func (w *fakeWorker) run(ctx context.Context, c queue.Claim, d queue.Delivery) {
 	rctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

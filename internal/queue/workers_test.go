@@ -10,7 +10,7 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// A worker that drains takes nothing more; what an evicted one runs begins again elsewhere,
+// A worker that drains takes nothing more; a run of an evicted one begins again elsewhere,
 // and uses up no attempt of the study.
 func TestOrder(t *testing.T) {
 	inBubble(t, func(b *bench) {
@@ -45,8 +45,8 @@ func TestOrder(t *testing.T) {
 	})
 }
 
-// An order is on record before it holds, and holds for the server that comes next, also while the
-// worker has not said hello to it. One that cannot be recorded does not hold.
+// An order is on record before it holds, and holds for the server that comes next, also before the
+// worker's hello to it. One that cannot be recorded does not hold.
 func TestOrderKept(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		var record map[string]Order
@@ -116,7 +116,7 @@ func TestRefill(t *testing.T) {
 		if !take(refillEvery + time.Second) {
 			b.Error("the queue was lost, and nothing was offered again")
 		}
-		// The ticket is leased for an hour and has come to nothing. The depth is right.
+		// The ticket is leased for an hour and led to no run. The depth is right.
 		if n, _ := other.Depth(b.Context(), Commands); n != 1 || !take(2*lastPause) {
 			b.Errorf("with a depth of %d, no ticket for a worker that has room", n)
 		}

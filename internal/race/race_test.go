@@ -60,7 +60,7 @@ func TestIncumbentHasBeenReachedTwice(t *testing.T) {
 	}
 }
 
-// What is being run again is not asked for twice.
+// Doubt does not return a trial that is being run again.
 func TestDoubtIsPending(t *testing.T) {
 	f := field(done(1, 10))
 	if _, ok := f.Doubt(func(c assay.Config) bool { return c[0] == 1 }); ok {
@@ -87,7 +87,7 @@ func TestDoubtOfAnIncumbentThatEndsAll(t *testing.T) {
 	}
 }
 
-// Rules see what may end other runs, and no less.
+// Rules see the value that may end other runs, and no smaller one.
 func TestBelieve(t *testing.T) {
 	f := field(done(1, 10), done(1, 12), done(2, 6), stopped(3, 13))
 	for _, tt := range []struct{ is, want float64 }{
@@ -163,7 +163,7 @@ func TestRace(t *testing.T) {
 	}
 }
 
-// Where runs are alike one pair is all.
+// The race makes one pair only if runs are alike.
 func TestRaceOfEqualRuns(t *testing.T) {
 	for _, sign := range []float64{1, -1, 0} {
 		value := func(x float64) float64 {
@@ -191,8 +191,8 @@ func TestRaceOfEqualRuns(t *testing.T) {
 	}
 }
 
-// A heavy tail may have stopped the best one: where the runs show that there is one, what was
-// stopped gets a second run, and one alone.
+// A heavy tail may have stopped the best one. A stopped configuration gets one second run, and no more,
+// if the runs show such a tail.
 func TestStoppedHasASecondRun(t *testing.T) {
 	f := field(done(1, 10), done(1, 30), done(1, 10.1), done(1, 9.9), stopped(2, 14), stopped(3, 200))
 	asked := map[int64]int{}
@@ -212,7 +212,7 @@ func TestStoppedHasASecondRun(t *testing.T) {
 	}
 }
 
-// What a prediction stopped long before the incumbent's value is no entrant.
+// A run that a prediction stopped long before the incumbent's value is no entrant.
 func TestPredictedIsNoEntrant(t *testing.T) {
 	f := field(done(1, 10), done(1, 11), stopped(2, 3))
 	if _, ok := f.Entrant(assay.Config{2}); ok {

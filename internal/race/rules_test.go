@@ -8,7 +8,7 @@ import (
 	"github.com/assay-run/assay/internal/race"
 )
 
-// What stands for a configuration is its first run that was done, until then the first that was stopped.
+// The first run that was done stands for a configuration, and until then the first that was stopped.
 func TestTrialOfAnEntrant(t *testing.T) {
 	f := field(done(1, 10), done(1, 11))
 	for i, want := range []int64{31, 31, 33, 33} {
@@ -81,7 +81,7 @@ func TestNoDoubtOfAnEqual(t *testing.T) {
 	}
 }
 
-// The noise is the median difference of pairs, among them two of 5 %, over that of a normal distribution of
+// The noise is the median difference of pairs, among them two of 5 %, over the one of a normal distribution of
 // deviation 1, 1.4142·0.67449: pairs of 10 and 9 differ by a tenth, and outweigh the supposed ones once they are three.
 // The margin of a second run is three of it.
 func TestNoiseByHand(t *testing.T) {
@@ -110,9 +110,9 @@ func TestNoiseByHand(t *testing.T) {
 	}
 }
 
-// The answer has the least median with one standard deviation of it added. With a noise of 5 % that of one run is
-// 0.05, of two 0.05·1.2/√2 = 0.0424: a single run is preferred to the pair of 10 and 10.2 below
-// 10.1·exp(0.0424-0.05) = 10.024, and where all values are x in place of -1/x as well.
+// The answer has the least median with one standard deviation of it added. With a noise of 5 % the deviation of one
+// run is 0.05, of two 0.05·1.2/√2 = 0.0424: a single run is preferred to the pair of 10 and 10.2 below
+// 10.1·exp(0.0424-0.05) = 10.024. The same holds if all values are -1/x in place of x.
 func TestBestByHand(t *testing.T) {
 	for _, tt := range []struct{ single, want float64 }{{10.02, 2}, {10.03, 1}} {
 		for name, f := range map[string]*race.Field{
@@ -124,9 +124,9 @@ func TestBestByHand(t *testing.T) {
 			}
 		}
 	}
-	// Of values with both signs, or with 0, the shares are those of their mean size. Beside 8 and the pair of -2 and
-	// -1.8, whose difference leaves the noise at 5 %, a single run is preferred below -1.926; beside 0 and that
-	// of -10 and -9 below -9.554.
+	// The shares are relative to the mean size of the values if these have both signs or a 0. Beside 8 and the pair of
+	// -2 and -1.8, whose difference leaves the noise at 5 %, a single run is preferred below -1.926; beside 0 and the
+	// pair of -10 and -9 below -9.554.
 	for _, tt := range []struct{ a, b, other, single, want float64 }{
 		{-2, -1.8, 8, -1.94, 2}, {-2, -1.8, 8, -1.91, 1}, {-10, -9, 0, -9.56, 2}, {-10, -9, 0, -9.54, 1},
 	} {
@@ -166,7 +166,7 @@ func TestNextByHand(t *testing.T) {
 			t.Errorf("with a single run of %v: next is %+v, %v", tt.single, next, ok)
 		}
 	}
-	// Of a leader and a challenger the one with fewer runs is next, and of equal numbers the challenger.
+	// The one with fewer runs is next, leader or challenger, and the challenger if both have equally many.
 	f := field(done(1, 10), done(1, 9), done(2, 10.2), done(2, 9.3))
 	if next, _ := f.Next(); next.ID != 2 {
 		t.Errorf("of two pairs %d is next, want the challenger", next.ID)
@@ -181,7 +181,7 @@ func TestNextByHand(t *testing.T) {
 	}
 }
 
-// A run that was stopped just when it had come to the incumbent's value takes part. Its own value is taken for 5 %
+// A run that was stopped just when it had reached the incumbent's value takes part. Its own value is taken for 5 %
 // more than that, so that beside the pair of 10 and 9 it gets a second run below 10.787·exp(-0.05) = 10.261.
 func TestStoppedAtTheIncumbent(t *testing.T) {
 	f := field(done(1, 10), done(1, 9), stopped(2, 10), stopped(3, 9.99))

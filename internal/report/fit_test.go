@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// studies is a table as that of the studies on record.
+// studies is a table like the list of the studies on record.
 func studies(width int) *Table {
 	t := NewTable(Palette{}, "study", ">done", ">outside limits", ">best", "objective", "last run")
 	t.Width = width
@@ -111,7 +111,7 @@ func TestTableFits(t *testing.T) {
 	})
 }
 
-// What is wider than the terminal whatever is done is shown whole.
+// A table that stays wider than the terminal whatever is done is shown whole.
 func TestTableTooNarrow(t *testing.T) {
 	table := NewTable(Palette{}, ">id", "state")
 	table.Width = 5

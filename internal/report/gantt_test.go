@@ -73,8 +73,8 @@ func TestGanttLimits(t *testing.T) {
 	drawGantt(t, &Gantt{Title: "empty"})
 }
 
-// TestGanttLegend checks that the kinds that take longest are named, without what all
-// names begin with, and that the last label ends within the picture.
+// TestGanttLegend checks that the kinds that take longest are named, without the common
+// prefix of all names, and that the last label ends within the picture.
 func TestGanttLegend(t *testing.T) {
 	g := &Gantt{Rows: 1, Span: 1450, Time: Seconds}
 	for i := range 60 {

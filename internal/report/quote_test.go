@@ -47,7 +47,7 @@ func runShell(t *testing.T, shell string, lines []string) []string {
 	return strings.Split(strings.TrimSuffix(out.String(), "\x00"), "\x00")
 }
 
-// What a shell makes of the line is the argv, whatever bytes it holds.
+// A shell splits the line into the argv, whatever bytes it holds.
 func TestShellQuoteInRealShells(t *testing.T) {
 	testbed.Outside(t)
 	var shells []string

@@ -129,7 +129,7 @@ func TestPalette(t *testing.T) {
 	}
 }
 
-// textOf returns what a table writes.
+// textOf returns the text of a table.
 func textOf(t *Table) string {
 	var b strings.Builder
 	_ = t.Write(&b) // a Builder does not fail

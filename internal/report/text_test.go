@@ -43,7 +43,7 @@ func FuzzVisible(f *testing.F) {
 	})
 }
 
-// What a spreadsheet would run as a formula is text; numbers stay numbers.
+// A cell that a spreadsheet would run as a formula is text; numbers stay numbers.
 func TestSheetCell(t *testing.T) {
 	for in, want := range map[string]string{
 		"=1+1": "'=1+1", "+cmd|' /C calc'!A0": "'+cmd|' /C calc'!A0", "-x": "'-x", "@SUM(A1)": "'@SUM(A1)",

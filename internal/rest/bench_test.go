@@ -76,8 +76,8 @@ func BenchmarkRoundTrips(b *testing.B) {
 	}
 }
 
-// cpuTime returns the processor time of this process, clients and server: what a
-// machine that is shared with others cannot distort much.
+// cpuTime returns the processor time of this process, clients and server: other load
+// on the machine cannot distort it much.
 func cpuTime(b *testing.B) time.Duration {
 	b.Helper()
 	var u syscall.Rusage

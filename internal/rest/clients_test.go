@@ -100,7 +100,7 @@ func client(t *testing.T, language string) []string {
 }
 
 // The clients in C and Python find the best configuration as Go's does, report
-// failures, run on without a server, and say so once.
+// failures, run on without a server, and log that once.
 func TestClientsOfOtherLanguages(t *testing.T) {
 	testbed.Outside(t)
 	for _, language := range []string{"c", "python"} {

@@ -19,7 +19,7 @@ import (
 	"github.com/assay-run/assay/store"
 )
 
-// serveLoopback serves a session with a token on a loopback port, through what wrap makes of its listener.
+// serveLoopback serves a session with a token on a loopback port, through its wrapped listener.
 func serveLoopback(t testing.TB, wrap func(net.Listener) net.Listener) (address, token string) {
 	t.Helper()
 	tokenFile := filepath.Join(t.TempDir(), "token")
@@ -83,8 +83,8 @@ func fetchWithin(t testing.TB, address, token string, within time.Duration) bool
 	return v.Int("x") >= 0
 }
 
-// Somebody without the token opens connections, and says nothing or guesses. The server keeps a
-// bounded number of them, and those with the token are served before and after.
+// A client without the token opens connections, and sends nothing or guesses. The server keeps a
+// bounded number of them, and clients with the token are served before and after.
 func TestStrangers(t *testing.T) {
 	strangers(t, 8*time.Second, func(l net.Listener) net.Listener { return l })
 }

@@ -38,7 +38,7 @@ type (
 	}
 )
 
-// Response bodies; those of fetch and report are encoded by hand.
+// Response bodies; fetch and report encode theirs by hand.
 type (
 	joinAnswer struct {
 		Version int    `json:"version"`

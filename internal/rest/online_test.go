@@ -125,7 +125,7 @@ func post(
 	return res.StatusCode, answer
 }
 
-// Every bad request gets its 4xx, says why in words and in a code, and changes
+// Every bad request gets its 4xx, with the reason in words and in a code, and changes
 // nothing.
 func TestBadRequests(t *testing.T) {
 	session, address := serve(t, store.NewMem(), nil)
@@ -212,8 +212,8 @@ type zeros struct{ read int64 }
 
 func (z *zeros) Read(b []byte) (int, error) { clear(b); z.read += int64(len(b)); return len(b), nil }
 
-// A body of 100 MB is refused at its header, or where there is none before much
-// of it is read.
+// A body of 100 MB is refused at its header, or before much of it is read if it has
+// none.
 func TestLargeBody(t *testing.T) {
 	session, address := serve(t, store.NewMem(), nil)
 	before := fmt.Sprint(session.Status())
@@ -365,7 +365,7 @@ func TestListenUnixIsPrivate(t *testing.T) {
 	}
 }
 
-// A client goes on without its server, says so once, and finds it again.
+// A client goes on without its server, logs that once, and finds it again.
 func TestClientWithoutServer(t *testing.T) {
 	path := filepath.Join(socketDir(t), "s")
 	var log bytes.Buffer
@@ -475,7 +475,7 @@ func TestControl(t *testing.T) {
 	}
 }
 
-// What is answered without net/http is answered as net/http would.
+// A request that is answered without net/http gets the answer of net/http.
 func TestPlainAndOtherFormsAgree(t *testing.T) {
 	_, address := serve(t, store.NewMem(), nil)
 	c, err := net.Dial("unix", strings.TrimPrefix(address, "unix:"))

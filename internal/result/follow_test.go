@@ -7,8 +7,8 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// What is told of a study from its events is what its loop would tell: each trial once, in the
-// order in which they ended, the best of them, and what runs.
+// A Follower gets the same progress from the events of a study as from its loop: each trial once, in
+// the order in which they ended, the best of them, and the running ones.
 func TestFollower(t *testing.T) {
 	var f Follower
 	ask := func(id int64) assay.Event { return assay.Event{Asked: &assay.Proposal{ID: id}} }

@@ -192,7 +192,7 @@ func (f *Front) weigh(came study.Result, weights map[string]float64) error {
 	return nil
 }
 
-// Texts returns the values of the objectives of each trial, with enough digits to tell the trials apart.
+// Texts returns the values of the objectives of each trial, with enough digits to distinguish the trials.
 func (f *Front) Texts() [][]string {
 	texts := make([][]string, len(f.Front))
 	for _, o := range f.Objectives {

@@ -55,7 +55,7 @@ func recorded(t *testing.T, name string) *Record {
 	return r
 }
 
-// What scripts read of recorded studies is what it was: a member that changes is a change of these files.
+// The output that scripts read of recorded studies stays the same: a member that changes is a change of these files.
 func TestGolden(t *testing.T) {
 	const again = "go test ./internal/result -run Golden"
 	for _, name := range []string{"command", "front"} {

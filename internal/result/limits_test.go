@@ -67,7 +67,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// Where no run is within the limits there is nothing to explain, but what was learned of the limits.
+// Only the limits are explained if no run is within them.
 func TestLimitsWithoutARunInside(t *testing.T) {
 	goal, trials := limited(t, "memory <= 5")
 	if _, err := explainBest(params(), goal, trials, 1); !errors.Is(err, assay.ErrTooFew) {

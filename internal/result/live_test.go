@@ -13,7 +13,7 @@ import (
 	"github.com/assay-run/assay/study"
 )
 
-// A screen remembers what it was given to show.
+// A screen remembers the lines that it was given to show.
 type screen struct {
 	printed []string
 	set     []string
@@ -87,8 +87,8 @@ func TestLiveWarnsOfUnprovenStops(t *testing.T) {
 }
 
 // Without a terminal each trial has one line, the best so far a star, and a failure its
-// reason; on a terminal what is better than all before has a line, and what did not come to its end
-// within the limits for a reason that is not that of early stopping.
+// reason. On a terminal a trial has a line if it is better than all before, or if it did not run to its end
+// within the limits for a reason other than early stopping.
 func TestLiveLines(t *testing.T) {
 	stopped := trial(2, assay.Censored, 4, "worse")
 	stopped.Decision = &assay.Decision{Stop: true}
@@ -122,7 +122,7 @@ func TestLiveLines(t *testing.T) {
 	}
 }
 
-// The status line has the trials, the best, the time spent and left, and what runs. It
+// The status line has the trials, the best, the time spent and left, and the running trials. It
 // goes on while nothing happens, on a terminal, unless the time is simulated.
 func TestLiveStatus(t *testing.T) {
 	for _, simulated := range []bool{false, true} {
@@ -162,7 +162,7 @@ func TestLiveStatus(t *testing.T) {
 	}
 }
 
-// What an earlier session left has one line, and its best value counts.
+// The trials of an earlier session have one line together, and their best value counts.
 func TestLiveReplayed(t *testing.T) {
 	var s screen
 	l := liveOn(t, &s)

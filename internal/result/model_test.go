@@ -46,7 +46,7 @@ func timed(id int64, c assay.Config) assay.Trial {
 	}
 }
 
-// keys returns a value as its JSON says it, by the keys.
+// keys returns a value as it is in JSON, by the keys.
 func keys(t testing.TB, v any) map[string]any {
 	t.Helper()
 	b, err := json.Marshal(v)
@@ -156,8 +156,8 @@ func TestPredict(t *testing.T) {
 	}
 }
 
-// The shares of a time are the largest first, the stalls together where they cannot be
-// told apart, and none where the model has none.
+// The shares of a time are the largest first, the stalls together if they cannot be
+// distinguished, and none if the model has none.
 func TestShares(t *testing.T) {
 	p := costmodel.Prediction{Compute: 1, Network: 3, Disk: 4}
 	for split, want := range map[costmodel.Split]string{

@@ -9,7 +9,7 @@ import (
 	"github.com/assay-run/assay/internal/report"
 )
 
-// The columns are explained below the table, and lead where it says.
+// The columns are explained below the table, and lead to the value that the legend names.
 func TestLegend(t *testing.T) {
 	goal := assay.Goal{Metric: "elapsed", Unit: "s"}
 	e, err := explainBest(params(), goal, someTrials(t, 60, nil), 1)
@@ -37,7 +37,7 @@ func TestLegend(t *testing.T) {
 	}
 }
 
-// What is printed is what was explained: factors as percentages where the metric is
+// The output has the values of the explanation: factors as percentages if the metric is
 // positive, else its unit.
 func TestOutput(t *testing.T) {
 	goal := assay.Goal{Metric: "elapsed", Unit: "s"}

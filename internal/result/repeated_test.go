@@ -13,7 +13,7 @@ import (
 	"github.com/assay-run/assay/study"
 )
 
-// Repeated runs that fail are said: of what was best, which is not recommended, and of the first.
+// The output names repeated runs that fail: of the former best, which is not recommended, and of the first.
 func TestRepeatedRunsThatFail(t *testing.T) {
 	broken := trial(2, assay.Failed, math.Inf(1), "exit code 7")
 	var b strings.Builder
@@ -64,7 +64,7 @@ func TestRepeatedRunsThatFail(t *testing.T) {
 	}
 }
 
-// What is on record says of the gain what the study said at its end.
+// The gain from the record is the one that the study printed at its end.
 func TestShownHasTheGain(t *testing.T) {
 	r := recordOf(t, "command: [sleep, '{n}']\nparameters: {n: {type: int, min: 1, max: 9, default: 1}}\n",
 		slices.Values([]assay.Trial{trial(1, assay.Done, 4, ""), trial(2, assay.Done, 2, ""), trial(3, assay.Done, 1, "")}))
@@ -99,7 +99,7 @@ func TestShownHasTheGain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The list says what is recommended, and not the least value that a trial had.
+	// The list has the value that is recommended, and not the least value of a trial.
 	if l, err := again.Study(t.Context()); err != nil || l.Best == nil || *l.Best != out.Best.Value || *l.Best == 1 {
 		t.Errorf("listed %+v, %v; recommended %v", l, err, out.Best.Value)
 	}
@@ -120,7 +120,7 @@ func TestCountsJSON(t *testing.T) {
 	}
 }
 
-// Where all that was run again failed, nothing is recommended, and the list has no best.
+// No trial is recommended, and the list has no best, if all repeated runs failed.
 func TestListedHasNoBestThatFails(t *testing.T) {
 	r := recordOf(t, "command: [sleep, '{n}']\nparameters: {n: 1..9}\n",
 		slices.Values([]assay.Trial{trial(1, assay.Done, 4, "")}))

@@ -147,7 +147,7 @@ func TestCSV(t *testing.T) {
 }
 
 // The journal has a study, and for each trial that ended its parameters and its state;
-// a trial that was withdrawn is nobody's.
+// a trial that was withdrawn is left out.
 func TestOptuna(t *testing.T) {
 	var b bytes.Buffer
 	if err := onRecord(t, "").WriteOptuna(t.Context(), &b); err != nil {
@@ -200,7 +200,7 @@ func TestOptuna(t *testing.T) {
 	}
 }
 
-// A trial outside the limits is complete, with its value and what it broke.
+// A trial outside the limits is complete, with its value and the limits it broke.
 func TestOptunaConstraints(t *testing.T) {
 	var b bytes.Buffer
 	r := onRecord(t, "subject_to: [max_rss <= 4e6, elapsed < 100]\n")

@@ -80,7 +80,7 @@ func TestWriteShown(t *testing.T) {
 	}
 }
 
-// The runs are those that came to their end, in order; a stored trial of other
+// The runs are the completed ones, in order; a stored trial of other
 // parameters is an error.
 func TestRuns(t *testing.T) {
 	var ids []int64

@@ -212,7 +212,7 @@ func TestEndings(t *testing.T) {
 	}
 }
 
-// The first three reasons are told, each once.
+// The first three reasons are printed, each once.
 func TestWriteFailures(t *testing.T) {
 	s := story(t, "", func(r *study.Result) {
 		r.Trials = nil
@@ -229,8 +229,8 @@ func TestWriteFailures(t *testing.T) {
 	}
 }
 
-// A study that ended because its first trials all failed says so, with the last that the first of
-// them printed, and how to see all of it.
+// The output names the reason of a study that ended because its first trials all failed, with the last
+// output of the first of them, and how to see all of it.
 func TestWriteFailuresOfAHopelessStudy(t *testing.T) {
 	s := story(t, "", func(r *study.Result) {
 		r.Trials = nil

@@ -23,8 +23,8 @@ func lines(path string) int {
 
 // The server is killed under fifty runs, which all end while it is away, and for longer than their leases: when it
 // is there again each has its result, none was made again, and none took longer than its program did. A worker
-// is heard of within 5 s, so that a lease is to be longer. With ASSAY_SOAK the server is away for ten minutes, and
-// leases are those of a server without any flag.
+// reports within 5 s, so that a lease is to be longer. With ASSAY_SOAK the server is away for ten minutes, and
+// leases are as long as a server's without any flag.
 func TestServerAway(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: it starts and kills processes for half a minute")

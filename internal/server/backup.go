@@ -23,7 +23,7 @@ import (
 type Saved struct {
 	store.Report
 	File string // that was written
-	// Beside are the files of the server that a backup does not have, relative to Dir: who may do what, inputs and
+	// Beside are the files of the server that a backup does not have, relative to Dir: access rights, inputs and
 	// outputs.
 	Beside []string
 	Dir    string

@@ -28,7 +28,7 @@ import (
 	"github.com/assay-run/assay/store"
 )
 
-// A lab is a server in this process, and what speaks to it.
+// A lab is a server in this process, with its client and workers.
 type lab struct {
 	*api.Client
 	dir string
@@ -184,7 +184,7 @@ func cpu() time.Duration {
 
 // BenchmarkTrials is empty trials through server, store, queue and 64 workers, of 16 studies, until all have
 // ended: a study of 200 trials makes 50 further runs in the end, one at a time, which runs/s has too. All is in
-// this process: cpu_ms is what a trial costs server and workers together, but for PostgreSQL itself. of-goal is
+// this process: cpu_ms is the cost of a trial to server and workers together, but for PostgreSQL itself. of-goal is
 // trials/s as a part of the goal, 300 on SQLite and 500 on PostgreSQL.
 func BenchmarkTrials(b *testing.B) {
 	b.Run("sqlite", func(b *testing.B) { benchmarkTrials(b, "", 300) })
@@ -222,7 +222,7 @@ func benchmarkTrials(b *testing.B, at string, goal float64) {
 }
 
 // BenchmarkOneWorker compares 100 runs of a program that does nothing by a server and one worker of this
-// machine, each a process, with those of a loop in one process, on the same kind of store. Rounds of
+// machine, each a process, with 100 runs of a loop in one process, on the same kind of store. Rounds of
 // both alternate, and the least of each counts.
 func BenchmarkOneWorker(b *testing.B) {
 	const runs = 100
@@ -292,7 +292,7 @@ func BenchmarkTwoWorkers(b *testing.B) {
 	b.ReportMetric(float64(took[1])/float64(took[0]), "ratio")
 }
 
-// BenchmarkMemory is what a server holds in memory with 100 active studies of 1,000 trials each, and 64
+// BenchmarkMemory is the memory of a server with 100 active studies of 1,000 trials each, and 64
 // workers. of-goal is the most of it as a multiple of 150 MB.
 func BenchmarkMemory(b *testing.B) {
 	const studies, trials = 100, 1000

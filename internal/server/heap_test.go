@@ -19,7 +19,7 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// What a heap holds decides how far it may grow, after each collection, until that is stopped.
+// The live bytes of a heap decide how far it may grow, after each collection, until that is stopped.
 func TestKeepHeap(t *testing.T) {
 	t.Setenv("GOGC", "")
 	now := func() int {
@@ -37,7 +37,7 @@ func TestKeepHeap(t *testing.T) {
 		t.Errorf("with %d MB the heap may grow by %d %%", len(held)>>20, p)
 	}
 	runtime.KeepAlive(held)
-	for began := time.Now(); now() < 100 && time.Since(began) < 30*time.Second; { // nobody has it any more
+	for began := time.Now(); now() < 100 && time.Since(began) < 30*time.Second; { // nothing holds it any more
 		runtime.GC()
 	}
 	if p := now(); p != 100 {

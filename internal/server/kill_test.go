@@ -17,7 +17,7 @@ import (
 
 // Four workers and a server, each a process, of which one, or server and worker, are killed again and
 // again at any instant: no trial is missing or counts twice, every attempt that began is booked, and the
-// sum of what does not count is that of its bookings. ASSAY_KILLS says how often.
+// cost of attempts that do not count is the sum of their bookings. ASSAY_KILLS is the number of kills.
 func TestFleetKilled(t *testing.T) {
 	testbed.Outside(t)
 	kills := testbed.Times(4, 12)
@@ -64,7 +64,7 @@ func TestFleetKilled(t *testing.T) {
 			birth(i)
 		}
 	}
-	for i, name := range names { // they come to their ends
+	for i, name := range names { // they end
 		d, err := c.Study(t.Context(), name)
 		if err != nil {
 			t.Fatal(err)
@@ -98,12 +98,12 @@ func TestFleetKilled(t *testing.T) {
 	t.Logf("%d kills, %d trials, %d attempts lost", kills, trials, lost)
 }
 
-// A ledger is what a record says of trials and attempts.
+// A ledger has the trials and attempts of a record.
 type ledger struct {
 	asked, told map[int64]bool
 	began       map[assay.RunID]bool // and were not booked
 	counts      map[assay.RunID]bool // by the run: the attempt is 0
-	cost        time.Duration        // of what does not count
+	cost        time.Duration        // of attempts that do not count
 	givenUp     map[int64]int        // trials that failed, by the attempts that they took
 	lostOf      map[int64]int        // attempts of a trial that do not count
 	lost        int
@@ -171,7 +171,7 @@ func audited(t *testing.T, store *setup.Store, name string) (all []assay.Event, 
 	return all, sum, l
 }
 
-// close returns what is wrong at the end of a study.
+// close returns the errors of the ledger at the end of a study.
 func (l *ledger) close(sum assay.Summary) (wrong []string) {
 	for id := range l.told {
 		ran := false

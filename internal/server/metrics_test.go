@@ -56,7 +56,7 @@ func scraped(t *testing.T, dir string) map[string]float64 {
 	return all
 }
 
-// A scrape has what a server and a worker did, and each metric that the dashboard and the rules name.
+// A scrape has the counts of a server and a worker, and each metric that the dashboard and the rules name.
 func TestMetrics(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: it starts processes")

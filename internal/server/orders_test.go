@@ -11,7 +11,7 @@ import (
 	"github.com/assay-run/assay/internal/queue"
 )
 
-// Orders are read as they were written; a file that is none is said, and is no empty one.
+// Orders are read as they were written; another file is an error, and not taken for an empty one.
 func TestOrders(t *testing.T) {
 	path := filepath.Join(t.TempDir(), ordersFile)
 	if all, err := readOrders(path); len(all) != 0 || err != nil {

@@ -28,7 +28,7 @@ import (
 	"github.com/assay-run/assay/spec"
 )
 
-// TestMain is a server, or a worker, where the environment says so.
+// TestMain is a server, or a worker, if the environment asks for one.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("ASSAY_TEST_WORKER"); dir != "" {
 		name := os.Getenv("ASSAY_TEST_NAME")
@@ -149,7 +149,7 @@ func work(ctx context.Context, f *queue.Fleet, carrier queue.Carrier) error {
 	return nil
 }
 
-// measured is what a configuration takes.
+// measured is the measurement of a configuration.
 func measured(c assay.Config) assay.Measurement {
 	s := 10 + 5*c[0] + math.Abs(math.Log(c[1])) + 0.1*math.Abs(c[2]-20) + c[3]
 	return assay.Measurement{
@@ -159,8 +159,8 @@ func measured(c assay.Config) assay.Measurement {
 
 // A restart is how long a server took.
 type restart struct {
-	answers time.Duration // until it said so
-	resumed time.Duration // until each study had what it was running open again
+	answers time.Duration // until it was ready
+	resumed time.Duration // until each study had its running trials open again
 }
 
 // start starts a server in a process, and returns when it answers.
@@ -200,7 +200,7 @@ func begin(tb testing.TB, dir string, studies int) (r restart) {
 }
 
 // A server that was killed answers, and has brought all of its studies to where they were, in a
-// fraction of the time that their searches took: what they computed is on record.
+// fraction of the time that their searches took: their computations are on record.
 func TestReady(t *testing.T) {
 	testbed.System(t)
 	trials := 60
@@ -210,7 +210,7 @@ func TestReady(t *testing.T) {
 	mustBeReady(t, trials, 3, nil)
 }
 
-// Without what the searches left in the record they are made again, which takes its time.
+// The searches are made again without their memos in the record, which takes its time.
 func TestReadyControl(t *testing.T) {
 	testbed.System(t)
 	testbed.Fails(t, "a record without memos", func(t testing.TB) { mustBeReady(t, 60, 0, forget) })
@@ -277,8 +277,8 @@ func BenchmarkReady(b *testing.B) {
 
 const readyStudies = 10
 
-// ready fills a store, which took that long, and has servers resume what is in it, each of which
-// is killed. The first finds no server that was killed, and counts only where no other is wanted. change, if set,
+// ready fills a store, which took that long, and has servers resume its studies, each of which
+// is killed. The first finds no server that was killed, and counts only if no other is wanted. change, if set,
 // changes the store before.
 func ready(tb testing.TB, trials, servers int, change func(testing.TB, string)) (took time.Duration, all []restart) {
 	tb.Helper()

@@ -100,7 +100,7 @@ type server struct {
 	blobs *blobs.Store
 	keys  *keys // nil without tokens
 	api   *api.Server
-	// figures are those of this server since it began.
+	// figures are the counts of this server since it began.
 	figures *figures
 	errs    chan error
 	ends    []func() error // in the order in which things began

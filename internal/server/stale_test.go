@@ -32,7 +32,7 @@ func napping(seed, trials, parallel int) string {
 		"metrics: {own: 'stdout:/own ([0-9]+)/'}\n"
 }
 
-// An away is somebody who has a worker be away for a while, again and again, and counts.
+// An away has a worker be away for a while, again and again, and counts.
 type away struct {
 	times atomic.Int64
 	wg    sync.WaitGroup
@@ -64,7 +64,7 @@ func (a *away) begin(i, most int, over <-chan struct{}, leave, back func() error
 	})
 }
 
-// A stale is what the record of a study says of attempts that were taken for lost and came back.
+// A stale counts the attempts in the record of a study that were taken for lost and came back.
 type stale struct {
 	counted   map[assay.RunID]assay.AttemptEnd // by the run: the attempt is 0
 	lost      map[assay.RunID]bool             // attempts
@@ -108,10 +108,11 @@ func readStale(all []assay.Event) *stale {
 	return s
 }
 
-// staleRecords ends the studies, and fails where what was away has changed what counts. It says what it counted.
+// staleRecords ends the studies, and fails if a worker that was away has changed a result that counts. It logs its
+// counts.
 func staleRecords(t *testing.T, l lab, end func(), what string, times int64, names ...string) {
 	t.Helper()
-	for i, name := range names { // they come to their ends
+	for i, name := range names { // they end
 		d, err := l.Study(t.Context(), name)
 		if err != nil {
 			t.Fatal(err)
@@ -175,8 +176,8 @@ func awayTimes() int {
 	return 5
 }
 
-// Workers are stopped for longer than their leases in the midst of runs, which end meanwhile, and go on: nothing that
-// they say afterwards overwrites what another worker has measured, nothing is lost for it, and no run seems to have
+// Workers are stopped for longer than their leases in the midst of runs, which end meanwhile, and go on: no later
+// message of theirs overwrites a measurement of another worker, nothing is lost for it, and no run seems to have
 // taken longer than its program did.
 func TestWorkersFrozen(t *testing.T) {
 	if testing.Short() {
@@ -252,8 +253,8 @@ func tools(t *testing.T, format string, args ...any) {
 	}
 }
 
-// Workers whose link is taken down for longer than their leases go on with their runs: what they say when it is up
-// again overwrites nothing, and what they have measured counts where nothing newer does. It needs root, for networks.
+// Workers whose link is taken down for longer than their leases go on with their runs: their messages when it is up
+// again overwrite nothing, and their measurements count if no newer one does. It needs root, for networks.
 func TestWorkersCutOff(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: it takes links down for a quarter of a minute")
@@ -305,7 +306,7 @@ func TestWorkersCutOff(t *testing.T) {
 	staleRecords(t, l, end, "links were taken down", a.times.Load(), names...)
 }
 
-// apart starts a worker in a network of its own, with a link to that of the server.
+// apart starts a worker in a network of its own, with a link to the server's.
 func apart(t *testing.T, dir string, i int) {
 	t.Helper()
 	name := fmt.Sprint("w", i)

@@ -190,7 +190,7 @@ func watched(tb testing.TB, watchers, idle int) (before, after float64, took []t
 	if n := all.lost.Load(); n > 0 {
 		tb.Errorf("%d events did not come in order", n)
 	}
-	// Somebody else is answered all the same.
+	// Another client is answered all the same.
 	if _, err := c.Studies(tb.Context()); err != nil {
 		tb.Error(err)
 	}
@@ -199,7 +199,7 @@ func watched(tb testing.TB, watchers, idle int) (before, after float64, took []t
 }
 
 // Many who look at one study cost little, each sees every event in order, and half a request of as many others
-// keeps nobody waiting. With ASSAY_SOAK there are 10,000, and 9,500 others within 20,000 open files.
+// keeps no client waiting. With ASSAY_SOAK there are 10,000, and 9,500 others within 20,000 open files.
 func TestWatchers(t *testing.T) {
 	testbed.Outside(t)
 	watchers, idle := 400, 400
@@ -213,7 +213,7 @@ func TestWatchers(t *testing.T) {
 		t.Errorf("the server has %.0f MiB, want at most 400", after)
 	}
 	if watchers > 1000 {
-		return // what each of them costs is said of few; all of them together above
+		return // the cost of each is checked for few; of all together above
 	}
 	if each := (after - before) * 1024 / float64(watchers); each > 300 {
 		t.Errorf("%.0f KiB for each of them", each)

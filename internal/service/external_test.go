@@ -31,7 +31,7 @@ func askedOf(t testing.TB, trials int) *spec.Study {
 
 func tell(id int64, x float64) []study.Report { return []study.Report{{ID: id, Value: &x}} }
 
-// What a server hands out and is told is on record, and the server that comes next goes on with it.
+// The trials that a server hands out and is told are on record, and the next server goes on with them.
 func TestAskedGoesOnAfterARestart(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		ctx := context.Background()
@@ -101,7 +101,7 @@ func TestAskedGoesOnAfterARestart(t *testing.T) {
 	})
 }
 
-// Of several askers each gets trials of its own, and studies whose runs are made here are not asked.
+// Each of several askers gets trials of its own, and studies whose runs are made here are not asked.
 func TestAskersAtOnce(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		ctx := context.Background()

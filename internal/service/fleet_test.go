@@ -17,9 +17,8 @@ import (
 	"github.com/assay-run/assay/spec"
 )
 
-// A hall is machines on which runs outlive servers: it is where a study's runs are whatever
-// becomes of the server. A run takes as many seconds as its first coordinate says. It counts
-// what was begun.
+// A hall is machines on which the runs of a study outlive servers. A run takes as many seconds as
+// its first coordinate. A hall counts the runs that have begun.
 type hall struct {
 	mu     sync.Mutex
 	runs   map[assay.RunID]*shift
@@ -71,7 +70,7 @@ func (h *hall) work(ctx context.Context, c queue.Carrier, slots int) {
 	}
 }
 
-// run makes a run to its end, whatever becomes of the server, and tells its outcome.
+// run makes a run to its end, whatever becomes of the server, and reports its outcome.
 func (h *hall) run(c queue.Claim, d queue.Delivery) {
 	id := c.Task.ID
 	s := &shift{Outcome: queue.Outcome{ID: id, Worker: "w"}, began: time.Now(), stop: make(chan string, 1)}
@@ -239,7 +238,7 @@ func (s *server) steer(t testing.TB, name string, d assay.StudyCommand) {
 	}
 }
 
-// state is what Info says of a study.
+// state returns the Info of a study.
 func (s *server) state(t testing.TB, name string) service.Info {
 	t.Helper()
 	i, err := s.Info(context.Background(), name)

@@ -38,7 +38,7 @@ func (f *failing) Lock(ctx context.Context, study string) (func() error, error) 
 }
 
 // A store that fails for one study ends that one once its patience is at its end, and no other.
-// It says why, and goes on when it is told to.
+// The study shows the reason, and goes on after a command to run.
 func TestStoreFails(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		store, h := memory(t), newHall(t)

@@ -53,8 +53,8 @@ func TestManyStudies(t *testing.T) {
 	})
 }
 
-// The same study again is the study; another one of its name is a conflict; what is wrong with a
-// definition starts and writes nothing.
+// The same study again is the study; another one of its name is a conflict; a wrong definition
+// starts and writes nothing.
 func TestSubmit(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		store, h := memory(t), newHall(t)
@@ -223,7 +223,7 @@ func TestPauseStopResume(t *testing.T) {
 	})
 }
 
-// What waits for a worker when the pause begins waits until it ends, also in the next server.
+// A run that waits for a worker when the pause begins waits until it ends, also in the next server.
 func TestPauseHoldsTheQueue(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		store, h := memory(t), newHall(t)
@@ -260,7 +260,7 @@ func TestPauseHoldsTheQueue(t *testing.T) {
 	})
 }
 
-// Of two studies the one of greater priority is first, now and after a restart.
+// The study of greater priority is first, now and after a restart.
 func TestPriority(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		store, h := memory(t), newHall(t)
@@ -347,7 +347,7 @@ func TestQueueCommands(t *testing.T) {
 	})
 }
 
-// configsOf returns what was proposed in a study.
+// configsOf returns the configurations that were proposed in a study.
 func configsOf(t testing.TB, store *setup.Store, study string) (all []assay.Config) {
 	t.Helper()
 	for _, e := range events(t, store, study) {
@@ -358,8 +358,8 @@ func configsOf(t testing.TB, store *setup.Store, study string) (all []assay.Conf
 	return all
 }
 
-// A study that has come to its budget goes on with more, and a search that has ended with what
-// is given.
+// A study that has spent its budget goes on with a larger one, and a search that has ended goes on with
+// configurations from people.
 func TestEndedStudiesGoOn(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		store, h := memory(t), newHall(t)
@@ -376,7 +376,7 @@ func TestEndedStudiesGoOn(t *testing.T) {
 				news = append(news, c)
 			}
 		}
-		// What a person gives is run though the budget is used up, once, and nothing else is.
+		// A configuration from a person runs though the budget is used up, once, and no other does.
 		for range 2 {
 			if err := s.Enqueue(ctx, "a", []assay.Config{known, news[0], news[1]}, "ada"); err != nil {
 				t.Errorf("given to one without a budget: %v", err)
@@ -419,8 +419,8 @@ func TestEndedStudiesGoOn(t *testing.T) {
 	})
 }
 
-// Two servers that both believe that they own a study, since the store has no locks: the record is that
-// of one, without a gap and with nothing twice, and the other says so.
+// Two servers both take a study for theirs, since the store has no locks. One writes the record, without a
+// gap and with nothing twice, and the other returns a conflict.
 func TestTwoOwners(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		store, h, g := memory(t), newHall(t), newHall(t)
@@ -478,8 +478,8 @@ func TestTwoHostsRestart(t *testing.T) {
 	})
 }
 
-// Two servers on one store: each study has one owner, the other server says so, and takes it over
-// when it is let go of.
+// Two servers on one store: each study has one owner. The other server reports so, and takes the study over
+// when the owner lets go of it.
 func TestTwoHosts(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		store, h, g := memory(t), newHall(t), newHall(t)

@@ -27,7 +27,7 @@ const (
 	killLease = 300 * time.Millisecond
 )
 
-// TestMain is a server, with a worker in its process, where the environment says so.
+// TestMain is a server, with a worker in its process, if the environment asks for it.
 func TestMain(m *testing.M) {
 	if at := os.Getenv("ASSAY_TEST_SERVER"); at != "" {
 		if err := killed(at); err != nil {
@@ -135,7 +135,7 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// A server that says that it took an outcome before it is on record loses some of those.
+// A server that acknowledges an outcome before it is on record loses some outcomes.
 func TestKilledControl(t *testing.T) {
 	testbed.Outside(t)
 	t.Setenv("ASSAY_TEST_HASTY", "1")
@@ -143,12 +143,12 @@ func TestKilledControl(t *testing.T) {
 }
 
 // killRecords has servers killed that run the studies of a new store, and then one that is not. It
-// checks the records, and returns what each study proposed.
+// checks the records, and returns the proposals of each study.
 func killRecords(t testing.TB, kills int) map[string][]assay.Config {
 	t.Helper()
 	at := filepath.Join(t.TempDir(), "a.db")
 	rng := rand.New(rand.NewPCG(7, uint64(kills)))
-	took := map[string]bool{} // outcomes that the worker was told of that they are taken
+	took := map[string]bool{} // outcomes whose acknowledgement the worker got
 	life := 400 * time.Millisecond
 	done := 0
 	for n := 0; ; n++ {
@@ -165,7 +165,7 @@ func killRecords(t testing.TB, kills int) map[string][]assay.Config {
 		all := false
 		for s := bufio.NewScanner(out); s.Scan(); {
 			switch line := s.Text(); {
-			case line == "ready" && done < kills: // from here on, or it would never come to anything
+			case line == "ready" && done < kills: // from here on, or it would never get anywhere
 				time.AfterFunc(time.Duration(rng.Int64N(int64(life))), func() { _ = cmd.Process.Kill() })
 			case line == "all":
 				all = true
@@ -203,7 +203,7 @@ func killRecords(t testing.TB, kills int) map[string][]assay.Config {
 			t.Errorf("%s: %v", name, err)
 		}
 		counted := map[assay.RunID]int{} // by run: how many bookings count
-		booked := map[string]bool{}      // what came to an outcome
+		booked := map[string]bool{}      // attempts with an outcome
 		ends := 0
 		for _, e := range all {
 			switch {

@@ -10,7 +10,7 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// What waits is in the order of the record: by priority, then since when it waits. A restart changes
+// Waiting runs are in the order of the record: by priority, then since when they wait. A restart changes
 // nothing of that, in whatever order the runs of the new server begin to wait.
 func TestOrderOfRecord(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
@@ -58,7 +58,7 @@ func TestOrderOfRecord(t *testing.T) {
 	})
 }
 
-// A run whose attempt was lost waits behind what waited already, after a restart too.
+// A run whose attempt was lost waits behind the runs that waited already, after a restart too.
 func TestLostWaitsLast(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		store, h := memory(t), newHall(t)

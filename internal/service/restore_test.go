@@ -10,7 +10,7 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// What was put first or discarded is as it was before, until a worker has claimed it: here, and after a
+// A run that was put first or discarded can be restored until a worker has claimed it: here, and after a
 // restart.
 func TestRestore(t *testing.T) {
 	for _, restart := range []bool{false, true} {
@@ -45,7 +45,7 @@ func TestRestore(t *testing.T) {
 			if err := s.Restore(ctx, "a", []int64{4, 5}, "ada"); err != nil {
 				t.Fatal(err)
 			}
-			synctest.Wait() // the study has heard of it
+			synctest.Wait() // the study has received the command
 			var order []int64
 			first := map[int64]bool{}
 			for _, e := range s.fleet.Queue() {

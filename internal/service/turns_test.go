@@ -51,7 +51,7 @@ func TestTurns(t *testing.T) {
 	})
 }
 
-// Nobody waits for turns that are closed.
+// No user waits for turns that are closed.
 func TestTurnsClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		turns := newTurns(1)

@@ -40,7 +40,7 @@ func TestBootstrapIsRepeatable(t *testing.T) {
 	}
 }
 
-// The interval holds the mean about as often as it says, though for skewed data it
+// The interval holds the mean about as often as its level, though for skewed data it
 // misses more often on one side.
 func TestBootstrapCovers(t *testing.T) {
 	rng := newRand(3)

@@ -63,7 +63,7 @@ func Spearman(x, y []float64) float64 {
 //
 //	NCC = 1/n·Σ (f_i - mean f)·(g_i - mean g)/(sd f·sd g),
 //
-// the standard deviations being those of a population, so that NCC is in [-1, 1], is 1 for g = a·f + b with a > 0, and
+// the standard deviations being a population's, so that NCC is in [-1, 1], is 1 for g = a·f + b with a > 0, and
 // equals Pearson's correlation. The correlation of a constant surrogate is NaN, which compares as below every
 // threshold. It panics if the lengths differ.
 func CrossCorrelation(f, g []float64) float64 { return Correlation(f, g) }

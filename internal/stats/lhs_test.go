@@ -59,7 +59,7 @@ func TestMaximinMovesApart(t *testing.T) {
 		ratio += math.Log(leastDistance(points)/before) / 20
 	}
 	// The least distance of a random design is a minimum over 190 pairs; 1.5
-	// times as much on average is far outside what chance swaps give.
+	// times as much on average is far outside the range of chance swaps.
 	if r := math.Exp(ratio); r < 1.5 {
 		t.Errorf("least distance grew by a factor of %v", r)
 	}

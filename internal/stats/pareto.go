@@ -91,7 +91,7 @@ func (p Pareto) MinOf(k int) Pareto {
 //
 // Lambda is the least difference between two configurations that matters (Eq.
 // 21), in the unit of Beta. It panics unless lambda > 0 and 0 < epsilon < 1.
-// Where K0 does not fit an int it is the greatest int.
+// It returns the greatest int if K0 does not fit an int.
 func (p Pareto) Replicates(lambda, epsilon float64) int {
 	if !(lambda > 0) || !(epsilon > 0 && epsilon < 1) {
 		panic(fmt.Sprintf("stats: replicates for a difference of %v with error %v", lambda, epsilon))

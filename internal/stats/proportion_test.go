@@ -45,8 +45,8 @@ func panics(t *testing.T, f func()) {
 	f()
 }
 
-// By the definition each end is where the tail beyond what was seen is half of what the
-// level leaves.
+// By the definition each end is where the tail beyond the observed count is half of one
+// less the level.
 func TestProportionHasExactTails(t *testing.T) {
 	tail := func(n, from, to int, p float64) (sum float64) {
 		for k := from; k <= to; k++ {

@@ -122,7 +122,7 @@ func TestMedianIntervalTooSmall(t *testing.T) {
 	}
 }
 
-// The interval covers the true median as often as it says, whatever the
+// The interval covers the true median as often as its level, whatever the
 // distribution: here a Pareto law without a mean.
 func TestMedianIntervalCovers(t *testing.T) {
 	law := Pareto{Alpha: 0.8, Beta: 1}

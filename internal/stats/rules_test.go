@@ -20,7 +20,7 @@ func TestCorrelationOfTwo(t *testing.T) {
 	}
 }
 
-// Where there are too many signs to count, W is taken for normal. Its mean is half of the sum of the ranks, its
+// W is taken for normal if there are too many signs to count. Its mean is half of the sum of the ranks, its
 // variance a quarter of the sum of their squares: each rank is in it or not by a fair coin. In three groups of
 // 40 equal sizes the ranks are 20.5, 60.5 and 100.5.
 func TestWilcoxonOfMany(t *testing.T) {
@@ -73,7 +73,7 @@ func TestReplicatesPanics(t *testing.T) {
 	}
 }
 
-// Above 50 values the rank is that of a normal distribution of mean mn/2 and variance mn(m+n+1)/12: 450 - 1.96·67.64
+// The rank is the one of a normal distribution of mean mn/2 and variance mn(m+n+1)/12 above 50 values: 450 - 1.96·67.64
 // for 30 and 30, 400 - 1.96·63.77 for 20 and 40, 400 - 1.645·63.77 at a tenth.
 func TestSplitRankOfMany(t *testing.T) {
 	for _, tt := range []struct {

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The values are those of scipy.stats.qmc.Sobol(101, scramble=False), which
+// The values are from scipy.stats.qmc.Sobol(101, scramble=False), which
 // uses the same direction numbers and the same Gray-code order.
 func TestSobolReference(t *testing.T) {
 	s := NewSobol(101)

@@ -38,7 +38,7 @@ func rejections(reps int, test func() Test) float64 {
 	return float64(n) / float64(reps)
 }
 
-// Under its null hypothesis a test rejects as often as its level says; against
+// A test rejects as often as its level under its null hypothesis; against
 // a real difference, nearly always.
 func TestTestSizesAndPower(t *testing.T) {
 	rng := newRand(9)

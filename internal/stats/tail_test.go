@@ -138,7 +138,7 @@ func TestDiagnoseTail(t *testing.T) {
 	}
 }
 
-// The constant part of a run time has no say in the verdict.
+// The constant part of a run time does not affect the verdict.
 func TestDiagnoseTailIgnoresTheOrigin(t *testing.T) {
 	rng := newRand(18)
 	x, y := make([]float64, 400), make([]float64, 400)

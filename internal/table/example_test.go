@@ -44,7 +44,7 @@ func Example() {
 		Goal:     assay.Goal{Metric: "elapsed", Grows: true},
 		Searcher: search.NewGrid(space, search.GridOptions{}),
 		Runner:   table.NewReplay(recorded, clock, nil),
-		Clock:    clock, // the clock of the replay is that of the study
+		Clock:    clock, // the replay and the study have the same clock
 		Command:  func(c assay.Config) (assay.Job, error) { return assay.Job{Config: c}, nil },
 	}
 	result, err := s.Run(ctx)

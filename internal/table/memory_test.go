@@ -8,7 +8,7 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// Nothing is allocated for each row of a table, but what the csv reader takes: a million rows would need several
+// Nothing is allocated for each row of a table, but by the csv reader: a million rows would need several
 // times their room. The rows of a configuration may stand anywhere.
 func TestReadAllocatesAtOnce(t *testing.T) {
 	const rows = 4000

@@ -40,7 +40,7 @@ func TestSimClockAlone(t *testing.T) {
 }
 
 // loop runs trials that sleep for the given steps, width at a time, by the rules
-// of the type comment, and returns what happened.
+// of the type comment, and returns its events.
 func loop(ctx context.Context, c *SimClock, width int, trials [][]time.Duration) string {
 	var log []string
 	var mu sync.Mutex

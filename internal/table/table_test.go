@@ -313,7 +313,7 @@ func BenchmarkReadTable(b *testing.B) {
 	}
 }
 
-// The runs of a configuration are what a Replay hands out, in turn, failures included.
+// Measurements are the runs of a configuration that a Replay hands out, in turn, failures included.
 func TestMeasurements(t *testing.T) {
 	table := readTable(t, tableText, tableSpec)
 	r := NewReplay(table, nil, nil)

@@ -8,7 +8,7 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// Rows that differ in what is not in force are repetitions of one configuration.
+// Rows that differ in parameters that are not in force are repetitions of one configuration.
 func TestUnder(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "t.csv")
 	text := "solver,trees,s\nsvm,10,1\nforest,10,2\nsvm,20,3\nforest,20,4\n"

@@ -107,7 +107,7 @@ func (s *screen) resize(width int) {
 	s.rows, s.width, s.x, s.y = rows, width, s.x%width, y
 }
 
-// lines returns what is on the screen without empty lines at the end.
+// lines returns the lines of the screen without empty ones at the end.
 func (s *screen) lines() []string {
 	var out []string
 	for _, row := range s.rows {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A told is a test that keeps what it is told.
+// A told is a test that keeps its errors.
 type told struct {
 	testing.TB
 	errors []string

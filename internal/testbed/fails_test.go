@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A rig that fails in any way is a control that holds, and one that passes is none.
+// A rig that fails in any way is a control that holds, and one that passes is no control.
 func TestFails(t *testing.T) {
 	for name, rig := range map[string]func(testing.TB){
 		"Error":   func(t testing.TB) { t.Error("x") },

@@ -17,7 +17,7 @@ func TestMain(m *testing.M) { Main(m) }
 // leaveEnv has TestLeaves leave something behind.
 const leaveEnv = "TESTBED_LEAVES"
 
-// TestLeaves is what [TestNothingIsLeftBehind] runs in processes of its own.
+// TestLeaves is the test that [TestNothingIsLeftBehind] runs in processes of its own.
 func TestLeaves(t *testing.T) {
 	start := func(command string) { // its process is a child, or an orphan after "&"
 		if err := exec.Command("setsid", "sh", "-c", command).Start(); err != nil {
@@ -100,7 +100,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	}
 }
 
-// A supervisor that is told to end leaves nothing, however it is told.
+// A supervisor that is ended by a signal leaves nothing, whichever signal it is.
 func TestInterruptLeavesNothing(t *testing.T) {
 	Program(t, "setsid")
 	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
@@ -142,7 +142,7 @@ func TestInterruptLeavesNothing(t *testing.T) {
 	}
 }
 
-// What a test starts has the default action of SIGHUP, also below nohup.
+// A process that a test starts has the default action of SIGHUP, also below nohup.
 func TestSignalsAreNotInherited(t *testing.T) {
 	Program(t, "setsid")
 	cmd, _ := leaving(t, "hangup", "sh", "-c", `trap '' HUP; exec "$@"`, "sh")

@@ -38,7 +38,7 @@ func IsSystem() bool {
 }
 
 // Lacks skips a test because the machine lacks something: a program, a module of Python, a right. make
-// test groups these tests by what, so it is the same word in every test.
+// test groups these tests by this name, so it is the same word in every test.
 func Lacks(t testing.TB, what string, why ...any) {
 	t.Helper()
 	if len(why) > 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/assay-run/assay/internal/testbed"
 )
 
-// What a licence asks for decides, in whatever lines it is written.
+// The conditions of a licence decide, in whatever lines they are written.
 func TestClassify(t *testing.T) {
 	for text, want := range map[string]string{
 		"Apache License\n Version 2.0, January 2004": "Apache-2.0",
@@ -83,7 +83,7 @@ func TestOurLicences(t *testing.T) {
 	}
 }
 
-// The bill is one by the format's own schema, names what is in the program and nothing else, and is the same twice.
+// The bill is valid by the format's own schema, names the program's modules and nothing else, and is the same twice.
 func TestSBOM(t *testing.T) {
 	testbed.System(t)
 	atRoot(t)

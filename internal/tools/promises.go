@@ -17,10 +17,10 @@ import (
 // file is where the table is written, from the root of the repository.
 const file = "docs/promises.md"
 
-// promised runs the tests that hold what assay promises, and writes docs/promises.md with what they counted.
-// `make promises` calls it. With breaks as its first argument it breaks a line of code of each promise, or of those
+// promised runs the tests that hold the promises of assay, and writes docs/promises.md with their counts.
+// `make promises` calls it. With breaks as its first argument it breaks a line of code of each promise, or of the ones
 // that are named behind it, and runs the tests that are to see that: `make breaks`. With ASSAY_SOAK=1 the tests take
-// their long form, and what they counted is kept in soak.json beside this file, from where the page has it.
+// their long form, and their counts are kept in soak.json beside this file, from where the page has them.
 func promised(only []string) {
 	if len(only) > 0 && only[0] == "breaks" {
 		missed, err := breakAll(only[1:])

@@ -118,7 +118,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// The page has what the long forms counted, of each promise the last.
+// The page has the counts of the long forms, of each promise the last.
 func TestLongForms(t *testing.T) {
 	testbed.Outside(t)
 	t.Chdir(t.TempDir())

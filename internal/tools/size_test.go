@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The figures are those of a small tree, each of which is counted by hand.
+// The figures are the sizes of a small tree, each of which is counted by hand.
 func TestSize(t *testing.T) {
 	body := func(n int) string { return "{\n" + strings.Repeat("\tx++\n", n) + "}\n" }
 	branches := "{\n" + strings.Repeat("\tif a && b || c {\n\t}\n", 5) // 1 + 5*3

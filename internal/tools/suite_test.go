@@ -21,7 +21,7 @@ const events = `{"Action":"run","Package":"a","Test":"TestOne"}
 {"Action":"pass","Package":"b","Elapsed":1}
 `
 
-// A report shows what failed and why, and counts the tests that were skipped by what the machine lacks.
+// A report shows each failed test with its reason, and counts the skipped tests by the thing that the machine lacks.
 func TestReport(t *testing.T) {
 	r := newReport()
 	var out strings.Builder
@@ -42,7 +42,7 @@ missing node: 2 tests skipped
 	}
 }
 
-// What is no event, such as a line of the go command, is printed as it is.
+// A line that is no event, such as a message of the go command, is printed as it is.
 func TestReportPassesOtherLinesOn(t *testing.T) {
 	r := newReport()
 	var out strings.Builder

@@ -62,7 +62,7 @@ type Tracer struct {
 	done     chan struct{}
 }
 
-// Limits of what waits for a collector, and of one request.
+// Limits of the spans that wait for a collector, and of one request.
 const (
 	mostWaiting = 4096
 	mostSent    = 512
@@ -141,7 +141,7 @@ func (t *Tracer) Close() error {
 	return nil
 }
 
-// run sends what waits, once a second or when it is enough for a request.
+// run sends the waiting spans, once a second or when they are enough for a request.
 func (t *Tracer) run() {
 	defer close(t.done)
 	tick := time.NewTicker(sendEvery)

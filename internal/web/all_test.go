@@ -18,10 +18,10 @@ import (
 	"github.com/assay-run/assay/internal/web"
 )
 
-// A view is a page as somebody sees it.
+// A view is a page as a user sees it.
 type view struct {
 	name, path string
-	// act, if there is one, is what is done before the page is looked at.
+	// act, if there is one, is done before the page is looked at.
 	act func(*browser.Tab)
 }
 
@@ -30,14 +30,14 @@ const fanned = "id,kind,run_s,parents\nsplit,split,10,\nalign1,align,120,split\n
 	"align3,align,100,split\nsort1,sort,30,align1\nmerge,merge,40,sort1 align2 " +
 	"align3\n<img/src=x/onerror=alert(1)>,</script><script>alert(2)</script>,5,merge\n"
 
-// queries are what pages are asked for, beside their paths.
+// queries are the queries of pages, beside their paths.
 var queries = map[string]string{
 	"/compare": "?s=before&s=after&s=encoder", "/kb": "?s=after&after=60",
 	"/model": "?s=resources&a.cpu=32&a.mem=2GB&a.rtt=5",
 }
 
 // views returns a view of each page of the table, by the studies and trials that [everything] has,
-// and, in make system, of what pages come to when something is done.
+// and, in make system, of pages after an action.
 func views(t *testing.T) (all []view) {
 	t.Helper()
 	for _, pattern := range web.Patterns() {
@@ -96,7 +96,7 @@ func axe(t *testing.T) string {
 	return string(b)
 }
 
-// A violation is what axe-core found.
+// A violation is a finding of axe-core.
 type violation struct {
 	ID, Impact, Help string
 	Nodes            []struct {
@@ -106,8 +106,8 @@ type violation struct {
 	}
 }
 
-// found returns what axe-core says of the page, by the rules of WCAG 2.2 AA and good practice. In the dark, these are
-// the rules of colours: nothing else changes with the theme.
+// found returns the violations that axe-core finds in the page, by the rules of WCAG 2.2 AA and good practice. In
+// the dark, these are the rules of colours: nothing else changes with the theme.
 func found(b *browser.Tab, axe string, dark bool) (all []violation) {
 	if axe == "" {
 		return nil
@@ -126,7 +126,7 @@ func found(b *browser.Tab, axe string, dark bool) (all []violation) {
 	return all
 }
 
-// wide is how many pixels a page is wider than its window, and what stands out most.
+// wide is how many pixels a page is wider than its window, and the element that stands out most.
 const wide = `((w) => JSON.stringify({by: document.documentElement.scrollWidth - w,
 	what: [...document.querySelectorAll("body *")]
 	.filter((e) => e.getBoundingClientRect().right > w + 1 &&
@@ -200,7 +200,7 @@ func TestAllPages(t *testing.T) {
 	}
 }
 
-// What checks the pages finds what is wrong with one that is.
+// The check of the pages finds the flaws of a page that has some.
 func TestCheckFinds(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -242,7 +242,7 @@ func TestCheckFinds(t *testing.T) {
 	}
 }
 
-// check fails the test for what is wrong with the page as it is now.
+// check fails the test for each flaw of the page as it is now.
 func check(t *testing.T, b *browser.Tab, name, at, rules string, dark bool) {
 	t.Helper()
 	var w struct {

@@ -23,9 +23,9 @@ import (
 
 var beside = flag.String("beside", "", "measure the page of a study beside this optuna-dashboard, a program")
 
-// The page of a study of 10,000 trials beside that of optuna-dashboard on the same trials, in one
+// The page of a study of 10,000 trials beside the page of optuna-dashboard on the same trials, in one
 // run and one browser, by turns: how long until the history is painted, the bytes that came, and
-// what the tab has in memory. docs/results/pages.md has the figures.
+// the memory of the tab. docs/results/pages.md has the figures.
 func TestBesideOptunaDashboard(t *testing.T) {
 	t.Parallel()
 	if *beside == "" {
@@ -73,7 +73,7 @@ func TestBesideOptunaDashboard(t *testing.T) {
 	}
 }
 
-// A side is one of what is compared: where it is, its page of a study, and when that is painted.
+// A side is one of the compared programs: its address, its page of a study, and when that is painted.
 type side struct {
 	name          string
 	url           func(*testing.T) string
@@ -103,7 +103,7 @@ func (s side) visit(t *testing.T) visit {
 		const look = () => { if (%s) requestAnimationFrame(() => setTimeout(() => ok(performance.now())));
 			else requestAnimationFrame(look); };
 		look(); })`, s.painted))}
-	time.Sleep(3 * time.Second) // what comes after the first picture is of the page too
+	time.Sleep(3 * time.Second) // bytes after the first picture are of the page too
 	type sum struct{ Bytes, Requests float64 }
 	n := browser.Eval[sum](b, `(() => { const e = [...performance.getEntriesByType("navigation"),
 		...performance.getEntriesByType("resource")];
@@ -127,7 +127,7 @@ func (s side) visit(t *testing.T) visit {
 }
 
 // renderers returns the memory of the processes in which the browser of this test has its tabs,
-// what several share divided among them.
+// memory that several share divided among them.
 func renderers(t *testing.T) map[int]float64 {
 	t.Helper()
 	parents, found := map[int]int{}, map[int]float64{}

@@ -21,8 +21,8 @@ search: {seed: 7}
 budget: {time: 2h}
 `
 
-// A parameter that is not in force has no value on a page, also in what comes as it goes on; an order
-// is shown as it is.
+// A parameter that is not in force has no value on a page, also in rows that are added as the study goes on; an
+// order is shown as it is.
 func TestConditionalStudy(t *testing.T) {
 	t.Parallel()
 	store := memory(t)
@@ -42,7 +42,7 @@ func TestConditionalStudy(t *testing.T) {
 	b.Wait(`document.querySelector("#trials").textContent.includes("90 of 90 trials")`)
 	browser.Eval[bool](b, `(() => { const g = document.querySelector(".trials"); g.scrollTop = g.scrollHeight; return `+
 		`true; })()`)
-	// The rows of what came later say what the API says.
+	// The rows of later trials show the values of the API.
 	browser.Await[bool](b, `fetch("/api/v1/studies/packer/trials?format=columns").then((r) => r.json()).then((p) => {
 		window.columns = p.columns;
 		return true;

@@ -48,7 +48,7 @@ func TestPlanPage(t *testing.T) {
 	if b.Text("textarea") == "" {
 		t.Error("the workflow that was sent is not in the form again")
 	}
-	// Typed: the chart says what meets it.
+	// Typed: the chart names the slots that meet it.
 	said := func() string { return b.Text("[data-draw=curve] p.note") }
 	b.Type("[data-deadline]", "4m")
 	b.Wait(`document.querySelector("[data-draw=curve] p.note").textContent.startsWith("Within 4 min: ")`)
@@ -92,7 +92,7 @@ func TestPlanPage(t *testing.T) {
 	}
 }
 
-// Sliders predict at once, where the pages only look too; what is typed wrong is said.
+// Sliders predict at once, also on pages that only look; a wrong input gets a message.
 func TestModelPage(t *testing.T) {
 	t.Parallel()
 	b, at := looking(t)
@@ -113,7 +113,7 @@ func TestModelPage(t *testing.T) {
 	if s := predicted(); !(s > 11 && s < 16) { // 4 + 40/8 + 0.3·5 + 3 at most
 		t.Errorf("%v s on 8 processors", s)
 	}
-	// Without a script the same address says the same.
+	// The same address shows the same without a script.
 	said := b.Text("[data-say=time]")
 	b.Scripts(false)
 	b.Visit(browser.Eval[string](b, "location.href"))
@@ -163,7 +163,7 @@ func TestComparePage(t *testing.T) {
 	}
 }
 
-// The map leads from study to study, with what the others would prune and the risk of it.
+// The map leads from study to study, with the values that the others would prune and the risk of it.
 func TestKnowledgePage(t *testing.T) {
 	t.Parallel()
 	b, at := looking(t)

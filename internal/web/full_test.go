@@ -20,10 +20,10 @@ import (
 )
 
 // A full is a server of everything that pages show: studies of several kinds, a queue, workers,
-// tokens and an audit, of somebody who may do all. It runs nothing.
+// tokens and an audit, for a user who may do all. It runs nothing.
 type full struct {
 	store *setup.Store
-	given *[]assay.Config // what was given last
+	given *[]assay.Config // the configurations given last
 }
 
 func (f full) Submit(context.Context, *spec.Study, string, string) (api.Info, error) {
@@ -145,11 +145,11 @@ func (keys) Tokens(context.Context) ([]api.Token, error) {
 func (keys) Add(context.Context, api.Token, string) (string, error) { return "secret", nil }
 func (keys) Revoke(context.Context, string, string) error           { return nil }
 
-// hostile is a name that means something to whoever takes it for more than a text.
+// hostile is a name that means something to a program that takes it for more than a text.
 const hostile = "a \"b\" <img src=x onerror=alert(1)>&'c' {{.}} \u202e${1}"
 
 // everything fills a store with studies: four of an encoder with live trials, of which two are alike
-// and end with repeated runs, and one that tells what resources cost.
+// and end with repeated runs, and one that shows the cost of resources.
 func everything(t testing.TB) *setup.Store {
 	t.Helper()
 	store := memory(t)
@@ -241,14 +241,14 @@ func lab(t testing.TB, store *setup.Store, name string) {
 	}
 }
 
-// serveAll serves all pages of a store to an administrator, and returns their address, and what makes
-// one with a code that is good once.
+// serveAll serves all pages of a store to an administrator, and returns their address, and a function that
+// makes one with a code that is good once.
 func serveAll(t testing.TB, store *setup.Store) (at string, enter func() string) {
 	t.Helper()
 	return serveGiven(t, store, new([]assay.Config))
 }
 
-// serveGiven is serveAll, and says what was given.
+// serveGiven is serveAll, and stores the given configurations in given.
 func serveGiven(t testing.TB, store *setup.Store, given *[]assay.Config) (at string, enter func() string) {
 	t.Helper()
 	host := full{store, given}

@@ -28,7 +28,7 @@ import (
 	"github.com/assay-run/assay/study"
 )
 
-// hostileTexts returns 200 texts that are to be shown as what they are.
+// hostileTexts returns 200 texts that are to be shown as they are.
 func hostileTexts() (all []string) {
 	acts := []string{
 		`<script>pwned()</script>`, `<img src=x onerror=pwned()>`, `<svg/onload=pwned()>`,
@@ -54,7 +54,7 @@ func hostileTexts() (all []string) {
 	return all
 }
 
-// A hostileHost has studies, and what was discarded of them, in which every text is hostile.
+// A hostileHost has studies, and values discarded of them, in which every text is hostile.
 type hostileHost struct {
 	store *setup.Store
 	texts []string
@@ -196,7 +196,7 @@ func hostileSite(t *testing.T, texts []string) (at *httptest.Server, code string
 	}
 	for i, name := range append([]string{"h"}, texts[:40]...) {
 		if err := store.Create(ctx, name, stored); err != nil {
-			if assay.ClassOf(err) != assay.ClassUsage { // what no store takes is no name of a study
+			if assay.ClassOf(err) != assay.ClassUsage { // a text that no store takes is no name of a study
 				t.Fatalf("%q: %v", name, err)
 			}
 			continue
@@ -270,7 +270,7 @@ func hostileSite(t *testing.T, texts []string) (at *httptest.Server, code string
 	return at, site.Code(""), named
 }
 
-// What came through the API is JSON, in which what is no text has been replaced.
+// A text from the API is JSON, in which bytes that are no text have been replaced.
 func sent(x string) string {
 	b, _ := json.Marshal(x)
 	var y string
@@ -307,7 +307,7 @@ func TestHostile(t *testing.T) {
 	for _, x := range named[:min(names, len(named))] {
 		pages["/s/"+url.PathEscape(x)] = []string{x}
 	}
-	b.Allow("status of 4") // of routes that have nothing to say of so little
+	b.Allow("status of 4") // of routes that have no answer for so few trials
 	for _, scripts := range []bool{true, false} {
 		b.Scripts(scripts)
 		for _, page := range slices.Sorted(maps.Keys(pages)) {
@@ -368,7 +368,7 @@ func checkShown(t *testing.T, b *browser.Tab, page string, texts []string) {
 	}
 }
 
-// A study file, a name and a reason that somebody writes stand in the answer as they were written.
+// A study file, a name and a reason that a user writes stand in the answer as they were written.
 func TestHostileForms(t *testing.T) {
 	t.Parallel()
 	texts := hostileTexts()
@@ -424,7 +424,7 @@ func TestHostileForms(t *testing.T) {
 				t.Errorf("%s with %q: %d, %q, %.300s", what, x, status, element.FindString(body),
 					regexp.MustCompile(`role="alert">[^<]*`).FindString(body))
 			}
-			if status == http.StatusSeeOther { // what it came to is on the next page
+			if status == http.StatusSeeOther { // the next page shows the outcome
 				if _, body = send(http.MethodGet, "/workers", nil); element.MatchString(body) {
 					t.Errorf("after %s with %q: %q", what, x, element.FindString(body))
 				}

@@ -12,7 +12,7 @@ import (
 )
 
 // Pages fit their window from a telephone to a wall, in light and in dark; every chart is drawn when
-// it is looked at, and nothing is said on the console.
+// it is looked at, and the console stays empty.
 func TestStudyAtAllSizes(t *testing.T) {
 	testbed.System(t)
 	t.Parallel()

@@ -22,7 +22,7 @@ func cpu(t *testing.T) time.Duration {
 }
 
 // The page of a study can be used with many trials: it is drawn, and its table reaches the last
-// one. How long that takes is told by -v; ASSAY_MANY says how many trials there are.
+// one. -v prints how long that takes; ASSAY_MANY is the number of trials.
 func TestManyTrials(t *testing.T) {
 	testbed.System(t)
 	t.Parallel()
@@ -80,7 +80,7 @@ func TestManyTrials(t *testing.T) {
 		g.scrollTop = g.scrollHeight; return true; })()`)
 	b.Wait(fmt.Sprintf(`[...document.querySelectorAll(".trials .body .row")]
 		.some((r) => r.children[0].textContent.startsWith("%d"))`, n))
-	// What comes is there soon, with all of this on the page.
+	// A new trial is there soon, with all of this on the page.
 	before := browser.Eval[string](b, `document.querySelector("[data-live=counts]").textContent`)
 	began := time.Now()
 	r.run(1)

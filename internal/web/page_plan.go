@@ -110,8 +110,8 @@ func planRequest(r *http.Request) (q api.PlanRequest, names []string, err error)
 	return q, names, nil
 }
 
-// take adds uploaded files to those of a request, and returns their names there. An empty file input has no name and is
-// skipped.
+// take adds uploaded files to the files of a request, and returns their names there. An empty file input has no name
+// and is skipped.
 func take(to map[string]string, sent []*multipart.FileHeader, folder string) (names []string, err error) {
 	for _, h := range sent {
 		if h.Filename == "" || h.Size == 0 {

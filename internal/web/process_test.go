@@ -106,7 +106,7 @@ budget: {trials: 400}
 	if n := browser.Eval[int](b, acts); n > 0 {
 		t.Errorf("%d acts are offered", n)
 	}
-	// What is asked for all the same is refused, by the page and by the API.
+	// The page and the API refuse a request that is made all the same.
 	b.Allow("405")
 	for _, path := range []string{"/s/slow/state", "/api/v1/studies/slow/state"} {
 		got := browser.Await[int](b, `fetch(`+browser.Quote(path)+`, {method: "`+
@@ -132,7 +132,7 @@ budget: {trials: 400}
 }
 
 // A server that is killed comes back, and a page that was open then goes on by itself: without a
-// reload it has what came since.
+// reload it has the events since then.
 func TestReconnect(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -181,8 +181,8 @@ func TestReconnect(t *testing.T) {
 	}
 }
 
-// A server that others reach has the pages beside its API: a token logs in, and what it may do is
-// done from the page and is on record.
+// A server that others reach has the pages beside its API: a token logs in, and the actions that it may
+// take are done from the page and are on record.
 func TestServerPages(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "d")
@@ -252,7 +252,7 @@ func TestServerPages(t *testing.T) {
 	b.Wait(`location.pathname === "/login"`)
 }
 
-// All that a page says and does is there without a script: log-in, lists, the answer, the theme.
+// All that a page shows and does is there without a script: log-in, lists, the answer, the theme.
 func TestWithoutScripts(t *testing.T) {
 	t.Parallel()
 	store := memory(t)

@@ -8,8 +8,8 @@ import (
 	"github.com/assay-run/assay/internal/browser"
 )
 
-// What earlier studies keep out is listed until it is back, and a person has the best configuration run
-// with such a value: without a script too.
+// Values that earlier studies keep out are listed until they are back. A person has the best configuration run
+// with such a value, also without a script.
 func TestPruned(t *testing.T) {
 	t.Parallel()
 	store := memory(t)

@@ -20,7 +20,7 @@ import (
 	"github.com/assay-run/assay/setup"
 )
 
-// tokens are those of a test: "viewer.x" is the token of a viewer, and so on.
+// tokens are the tokens of a test: "viewer.x" is the token of a viewer, and so on.
 type tokens struct{ revoked string }
 
 func (k *tokens) Who(_ context.Context, token, _ string) (api.Who, error) {
@@ -224,7 +224,7 @@ func TestOtherSites(t *testing.T) {
 		}
 	}
 	// The same form with its token gets through to the API, which refuses it for a reason of its own;
-	// the page that it came from says why.
+	// its page shows the reason.
 	resp, _ := d.do("POST", "/s/encoder/state", url.Values{"state": {"pause"}, "csrf": {csrf}, "back": {"/s/encoder"}})
 	_, body := d.do("GET", "/s/encoder", nil)
 	if resp.StatusCode != http.StatusSeeOther || !strings.Contains(body, "these pages only look") {
@@ -266,7 +266,7 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
-// What all modules and styles together are when they are sent, and that they are kept.
+// All modules and styles together are small when they are sent, and a browser keeps them.
 func TestFiles(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)

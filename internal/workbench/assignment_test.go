@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What is not ours is handed on, and what is ours is in range or refused by name.
+// Foreign resources are handed on. Our resources are in range or refused by name.
 func TestSplit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.OneOf(rapid.SampledFrom([]string{CPU, Memory, RTT, Bandwidth, Disk, "cpus"}), rapid.String())

@@ -55,9 +55,9 @@ func sh(t testing.TB, b *workbench.Bench, dir, script string, resources map[stri
 	return m
 }
 
-// D is the program's own reads and writes, to the byte; what it reads again comes
-// from its page cache, and the next run starts without. A kernel that is short of memory drops
-// pages between the two reads, and they pass again: that only adds, and not to every run.
+// D is the program's own reads and writes, to the byte. Data that it reads again come from its page
+// cache, and the next run starts without. A kernel that is short of memory drops pages between the
+// two reads, and they pass again: that only adds, and not to every run.
 func TestDataFlow(t *testing.T) {
 	const n = 3<<20 + 123
 	dir := dataSet(t, n)
@@ -169,8 +169,8 @@ func TestBandwidth(t *testing.T) {
 	}
 }
 
-// The disk is limited by the kernel where there is one, and by the storage
-// itself where there is none; what is written reaches it by the close.
+// The kernel limits the disk if there is one, and the storage itself limits it otherwise. Written
+// data reach it by the close.
 func TestDisk(t *testing.T) {
 	const n = 4 << 20
 	busy := !testbed.Quiet(t)
@@ -269,8 +269,7 @@ func TestProcessorShare(t *testing.T) {
 	}
 }
 
-// Memory includes the page cache: with little of it, what is read again passes
-// again.
+// Memory includes the page cache: data that are read again pass again if it is small.
 func TestMemory(t *testing.T) {
 	needs(t, workbench.Memory)
 	const n = 24 << 20
@@ -289,8 +288,8 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// A program for which the memory does not suffice has failed, and we say why, also
-// if only a part of it has and the rest goes on.
+// A program for which the memory does not suffice has failed, and its run has the reason, also if
+// only a part of it has failed and the rest goes on.
 func TestOutOfMemory(t *testing.T) {
 	needs(t, workbench.Memory)
 	b := newBench(t, workbench.Options{})
@@ -310,7 +309,7 @@ func TestOutOfMemory(t *testing.T) {
 	}
 }
 
-// A storage that is full is said to be so.
+// A full storage is reported.
 func TestStorageFull(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("SKIPPED, NOT TESTED: mounting needs root")
@@ -408,7 +407,7 @@ func TestTransparent(t *testing.T) {
 	}
 }
 
-// What is seen of a run that goes on grows.
+// The observations of a run that goes on grow.
 func TestObserve(t *testing.T) {
 	dir := dataSet(t, 1<<20)
 	b := newBench(t, workbench.Options{Data: dir})
@@ -460,7 +459,7 @@ func TestOverhead(t *testing.T) {
 	}
 }
 
-// What a run of true costs on the workbench; plain is without it.
+// The cost of a run of true on the workbench; plain is without it.
 func BenchmarkTrue(b *testing.B) {
 	for name, opts := range map[string]workbench.Options{"plain": {}, "data": {Data: b.TempDir()}} {
 		b.Run(name, func(b *testing.B) {

@@ -10,8 +10,7 @@ import (
 	"github.com/assay-run/assay/internal/workbench"
 )
 
-// Each job may have a data set of its own: the program sees it at the one mount, and the run says
-// how large it is.
+// Each job may have a data set of its own: the program sees it at the one mount, and the run has its size.
 func TestDataOfTheJob(t *testing.T) {
 	at := t.TempDir()
 	b := newBench(t, workbench.Options{Mount: at})

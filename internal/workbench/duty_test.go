@@ -32,8 +32,8 @@ func startOnOne(cmd *exec.Cmd) error {
 }
 
 // A program that computes gets its share of the time, with all its children, and
-// goes on when the cycle has ended. Where the machine has more to do we wake up late
-// to stop it, so that the least of a few runs counts.
+// goes on when the cycle has ended. The least of a few runs counts, since we wake up late to stop
+// it if the machine is busy.
 func TestDutyCycle(t *testing.T) {
 	for _, share := range []float64{0.25, 0.5} {
 		most := share*1.1 + 0.02

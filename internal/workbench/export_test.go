@@ -1,7 +1,7 @@
 package workbench
 
-// Loosen makes an attribute of the runs of a bench silently not be in force: the run is set
-// up as if it had not been asked for, and nothing says so.
+// Loosen makes an attribute of the runs of a bench silently not be in force: the run is set up as
+// if it had not been asked for, without a message.
 func Loosen(b *Bench, attribute string) {
 	b.tamper = func(s *stageSpec, e *enterSpec) {
 		switch {
@@ -18,5 +18,5 @@ func Loosen(b *Bench, attribute string) {
 	}
 }
 
-// Deafen has a bench say that it has set the levels of traces, and leave them as they were.
+// Deafen has a bench report the levels of traces as set, and leave them as they were.
 func Deafen(b *Bench) { b.deaf = true }

@@ -22,8 +22,8 @@ func traceOf(every time.Duration, points ...float64) assay.Trace {
 	return t
 }
 
-// Each level is set when its time has come, with the others that vary; what was in force is known afterwards,
-// with the time that setting took.
+// Each level is set at its time, with the others that vary. The levels in force are known afterwards, with
+// the time that setting took.
 func TestFollow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var calls []string
@@ -71,7 +71,7 @@ func TestFollow(t *testing.T) {
 	})
 }
 
-// A level that cannot be set ends the following, and is said.
+// A level that cannot be set ends the following, and is reported.
 func TestFollowFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFollower(map[string]assay.Trace{CPU: traceOf(0, 0, 1, 2, 0.5, 4, 1)},
@@ -104,7 +104,7 @@ func TestCheckTrace(t *testing.T) {
 	}
 }
 
-// What was seen of a run is compared with the levels that were in force at its time.
+// The observations of a run are compared with the levels that were in force at their time.
 func TestVerifyTraces(t *testing.T) {
 	began := time.Unix(1000, 0)
 	at := func(s float64) time.Time { return began.Add(seconds(s)) }

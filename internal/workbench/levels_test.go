@@ -14,7 +14,7 @@ import (
 const levelsWork = `cat in >/dev/null; for i in 1 2 3 4 5; do test -e no$i; done; ` +
 	`i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done`
 
-// Every run says what its levels were, and that they were in force.
+// Every run reports its levels, and that they were in force.
 func TestLevelsInForce(t *testing.T) {
 	dir := dataSet(t, 2<<20)
 	b := newBench(t, workbench.Options{Data: dir})
@@ -37,7 +37,7 @@ func TestLevelsInForce(t *testing.T) {
 }
 
 // A level that silently is not in force is an error of the run that names it, and
-// the third in succession ends the study (control: the same run with all in force is none).
+// the third in succession ends the study (control: the same run with all in force is no error).
 func TestLevelsNotInForce(t *testing.T) {
 	dir := dataSet(t, 3<<20)
 	asked := map[string]float64{"cpu": 0.5, "rtt": 0.02, "bandwidth": 20e6, "disk": 2e6}

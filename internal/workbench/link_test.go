@@ -285,7 +285,7 @@ func TestClose(t *testing.T) {
 	}
 	for _, ns := range []*Namespace{a, b} {
 		ns.Do(func() error {
-			// /proc/thread-self/net shows this namespace; /sys that of the mount.
+			// /proc/thread-self/net shows this namespace; /sys the namespace of the mount.
 			text, err := os.ReadFile("/proc/thread-self/net/dev")
 			if err != nil || strings.Contains(string(text), Device) {
 				t.Errorf("a device is left: %s, %v", text, err)
@@ -298,8 +298,7 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// The threads that entered a namespace are gone, those of the process are where
-// they were.
+// The threads that entered a namespace are gone, the threads of the process are where they were.
 func TestThreadsStay(t *testing.T) {
 	linkPair(t, LinkOptions{})
 	time.Sleep(10 * time.Millisecond)

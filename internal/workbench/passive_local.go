@@ -136,8 +136,8 @@ func (s localIO) sub(before localIO) localIO {
 	}
 }
 
-// add adds the counts to a measurement. There is no network on the way to local storage. Where the times
-// of requests are not counted, the stall time takes their place.
+// add adds the counts to a measurement. There is no network on the way to local storage. The stall time
+// takes the place of the times of requests if these are not counted.
 func (s localIO) add(m *assay.Measurement) {
 	if s.from == "" {
 		for _, name := range []string{"data_flow", "network_time", "disk_time"} {

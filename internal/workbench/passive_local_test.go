@@ -25,8 +25,8 @@ func passiveRun(t *testing.T, before, after map[string]string) assay.Measurement
 	return got
 }
 
-// Without NFS, storage is counted for our cgroup, and where there is none for all disks: partitions
-// and devices that are made of disks count nothing twice.
+// Without NFS, storage is counted for our cgroup, or for all disks if there is no cgroup.
+// Partitions and devices that are made of disks count nothing twice.
 func TestPassiveLocal(t *testing.T) {
 	const v2 = "30 20 0:1 / /cg rw - cgroup2 cgroup2 rw\n"
 	group := map[string]string{

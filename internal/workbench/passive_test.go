@@ -63,7 +63,7 @@ func TestPassive(t *testing.T) {
 	if !maps.EqualFunc(got.Metrics, want, func(a, b float64) bool { return a-b < 1e-9 && b-a < 1e-9 }) {
 		t.Errorf("got %v, want %v", got.Metrics, want)
 	}
-	// Nothing happens: nothing can be said of the times.
+	// The times are missing if nothing happens.
 	p.Runner = fakeRun{func() {}}
 	if got, err = p.Run(t.Context(), assay.Job{}, nil); err != nil || got.Metrics["data_flow"] != 0 ||
 		got.Missing["disk_time"] == "" {

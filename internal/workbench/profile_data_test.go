@@ -42,7 +42,7 @@ func TestProfileData(t *testing.T) {
 		t.Errorf("attributes %v", a)
 	}
 
-	// A file, and a link to a directory, are what they are.
+	// A file, and a link to a directory, are profiled as such.
 	if p, err := ProfileData(t.Context(), filepath.Join(dir, "b/c")); err != nil ||
 		p.Bytes != 100 || p.Files != 1 || p.Directories != 0 {
 		t.Errorf("a file: %+v, %v", p, err)

@@ -31,7 +31,7 @@ func TestDiskFileIsGoneAtOnce(t *testing.T) {
 	}
 }
 
-// What is read is compared with what was written.
+// Data that are read are compared with the data that were written.
 func TestChangedDiskFileIsNoticed(t *testing.T) {
 	d, err := newDiskFile(t.TempDir(), 1<<20)
 	if err != nil {

@@ -35,9 +35,9 @@ func TestBrokenChaseIsNoticed(t *testing.T) {
 	}
 }
 
-// The latency rises with the working set: from the first-level cache to what no
-// cache holds by a factor of 3 at least on every machine that has caches. The
-// least of some observations is free of most noise.
+// The latency rises with the working set: from the first-level cache to a set that no cache holds
+// by a factor of 3 at least on every machine that has caches. The least of some observations is
+// free of most noise.
 func TestLatencyRisesWithWorkingSet(t *testing.T) {
 	least := func(bytes int64) float64 {
 		c := newChase(bytes, 1)

@@ -175,7 +175,7 @@ func TestCancelEndsDialledPeer(t *testing.T) {
 	}
 }
 
-// half is one side of a conversation: what is read, and what was written.
+// half is one side of a conversation: its input, and its output.
 type half struct {
 	io.Reader
 	out bytes.Buffer
@@ -209,8 +209,7 @@ func TestRespond(t *testing.T) {
 	}
 }
 
-// FuzzRespond: whatever a peer sends, it is answered with no more than it asked
-// for, and the conversation ends.
+// FuzzRespond: a peer is answered with no more than it asked for, whatever it sends, and the conversation ends.
 func FuzzRespond(f *testing.F) {
 	f.Add([]byte(netHello + netMessage('e', 3, "abc") + netMessage('d', 5, "")))
 	f.Add([]byte(netHello + netMessage('u', 1<<62, "")))
@@ -234,7 +233,7 @@ func (l limited) Write(p []byte) (int, error) {
 	return l.half.Write(p)
 }
 
-// A peer that has closed the connection, because what was measured before the network took long, is reached anew.
+// A peer that has closed the connection, because the measurements before the network took long, is reached anew.
 func TestPeerHasHungUp(t *testing.T) {
 	r := listenLoopback(t)
 	p, err := dialProfile(t.Context(), r.Addr())

@@ -87,7 +87,7 @@ func TestMeasureProfileEndsWithContext(t *testing.T) {
 	}
 }
 
-// A fakeClock is a machine on which an observation takes as long as each says.
+// A fakeClock is a machine on which an observation takes the time each.
 type fakeClock struct{ at time.Time }
 
 func (c *fakeClock) now() time.Time { return c.at }
@@ -102,7 +102,7 @@ func meterOf(t *testing.T, c *fakeClock, limit time.Duration, attributes int) *m
 	return &meter{ctx: t.Context(), opts: o, end: c.at.Add(limit), weights: float64(attributes)}
 }
 
-// However busy the machine, the time is kept: what takes long is observed less, and that is said.
+// The time is kept, however busy the machine is: a slow attribute is observed less often, and is named.
 func TestProfileKeepsItsTime(t *testing.T) {
 	const attributes, limit = 16, 3 * time.Second
 	for _, tt := range []struct {
@@ -141,7 +141,7 @@ func TestProfileKeepsItsTime(t *testing.T) {
 	}
 }
 
-// What one attribute takes too much, the others give: those before it have had their part.
+// The excess time of one attribute comes from the attributes after it: those before it have had their part.
 func TestProfilePartsAreOfWhatIsLeft(t *testing.T) {
 	c := &fakeClock{}
 	m := meterOf(t, c, 10*time.Second, 4)
@@ -160,8 +160,8 @@ func TestProfilePartsAreOfWhatIsLeft(t *testing.T) {
 	}
 }
 
-// The same on this machine, whose clock is made to run 30 times as fast: there is less of everything,
-// and a warning says of what.
+// The same on this machine, whose clock is made to run 30 times as fast: there are fewer observations
+// of everything, and a warning names them.
 func TestProfileOfABusyMachine(t *testing.T) {
 	began := time.Now()
 	fast := func() time.Time { return began.Add(30 * time.Since(began)) }
@@ -184,7 +184,7 @@ func TestProfileOfABusyMachine(t *testing.T) {
 	}
 }
 
-// The working set is smaller where making it would take too much of the time, and that is said.
+// The working set is smaller if making it would take too much of the time, and a warning reports that.
 func TestLargestSetFitsItsTime(t *testing.T) {
 	for _, tt := range []struct {
 		perByte float64
@@ -268,7 +268,7 @@ func TestOwnShare(t *testing.T) {
 	}
 }
 
-// Every attribute is in the page that says what it is.
+// Every attribute is in the page that describes it.
 func TestFormatPageNamesAttributes(t *testing.T) {
 	page, err := os.ReadFile("../../docs/format/profile.md")
 	if err != nil {

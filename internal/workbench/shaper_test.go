@@ -61,8 +61,8 @@ func TestShaperInvariants(t *testing.T) {
 	})
 }
 
-// A change holds from then on: what has left the link arrives as it would have, what is being sent goes on with
-// what is left of it, the rest follows, and nothing overtakes.
+// A change holds from then on: packets that have left the link arrive as before, the packet being sent goes on
+// with its remaining bytes, the rest follows, and nothing overtakes.
 func TestShaperChange(t *testing.T) {
 	const second = 1e9
 	// 8 bit/s: a byte takes a second; the delay is 5 s.

@@ -40,7 +40,7 @@ func startOwner(t *testing.T) (*exec.Cmd, string) {
 	t.Cleanup(func() {
 		cmd.Process.Kill()
 		cmd.Wait()
-		if _, err := run.Sweep(context.Background(), ownerName); err != nil { // what is the inner runner's
+		if _, err := run.Sweep(context.Background(), ownerName); err != nil { // the remains of the inner runner
 			t.Error(err)
 		}
 		if _, err := Sweep(context.Background()); err != nil {
@@ -68,7 +68,7 @@ func groupsOfRun() (n int) {
 	return n
 }
 
-// remains returns what there is of the runs of an owner: cgroups and processes.
+// remains returns the remains of the runs of an owner: cgroups and processes.
 func remains(pid int) (groups, processes []string) {
 	of := func(id identity) bool { return id.pid == pid }
 	filepath.WalkDir("/sys/fs/cgroup", func(path string, e fs.DirEntry, err error) error {
@@ -118,7 +118,7 @@ func TestKilledOwner(t *testing.T) {
 	}
 }
 
-// If the stage is killed with the owner, Sweep finds what is left.
+// Sweep finds the remains if the stage is killed with the owner.
 func TestKilledStage(t *testing.T) {
 	owner, _ := startOwner(t)
 	_, processes := remains(owner.Process.Pid)
@@ -211,7 +211,7 @@ func TestKilledAtAnyTime(t *testing.T) {
 		time.Sleep(delay)
 		cmd.Process.Kill()
 		cmd.Wait()
-		// What was being born when its owner died is in no group yet: the next sweep finds it.
+		// A process that was being born when its owner died is in no group yet: the next sweep finds it.
 		for try := 0; ; try++ {
 			if _, err := Sweep(t.Context()); err != nil {
 				t.Errorf("after %v: %v", delay, err)

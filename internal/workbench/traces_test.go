@@ -24,10 +24,10 @@ const reading = `end=$(($(date +%s) + 3)); while [ $(date +%s) -lt $end ]; do ca
 	`rm -f x; echo >x; test -e no$$; i=0; while [ $i -lt 2000 ]; do i=$((i+1)); done; head -c 600000 /dev/zero >x; ` +
 	`done; rm x`
 
-// A resource follows its trace while the run goes on: the run says the mean of the levels that were in force, and is
-// verified against each at its time. Control: if the levels are silently not set anew, the run fails. On a busy
-// machine only the control of the round trip is sure to fail, since it does not depend on how far the program gets; the
-// others have their control in make system.
+// A resource follows its trace while the run goes on. The run reports the mean of the levels that were in force, and is
+// verified against each at its time. Control: if the levels are silently not set anew, the run fails. On a busy machine
+// only the control of the round trip is sure to fail, since it does not depend on how far the program gets; the others
+// have their control in make system.
 func TestTraced(t *testing.T) {
 	busy := !testbed.Quiet(t)
 	for _, c := range []struct {

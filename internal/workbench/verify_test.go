@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// What was seen of a run is compared with what was asked: more than asked is not in force,
-// less is off, and what was not measured is neither.
+// The observations of a run are compared with its request: more than asked is not in force, less is
+// off, and a missing measurement is neither.
 func TestVerify(t *testing.T) {
 	asked := assignment{cpu: 0.5, rtt: 10 * time.Millisecond, bandwidth: 20e6, disk: 2e6}
 	ms := func(x ...float64) (ds []time.Duration) {
@@ -75,7 +75,7 @@ func attributesOf(offs []off) (names string) {
 	return names
 }
 
-// A setting is compared with what the kernel shows, which rounds memory to pages and adds words.
+// A setting is compared with the value that the kernel shows, which rounds memory to pages and adds words.
 func TestAgrees(t *testing.T) {
 	for _, c := range []struct {
 		written, shows string
@@ -98,7 +98,7 @@ func TestAgrees(t *testing.T) {
 	}
 }
 
-// Idle time and time of guests, which is counted as that of users, are no use.
+// Idle time and time of guests, which is counted as time of users, are no use.
 func TestMachineUse(t *testing.T) {
 	got := parseUse("cpu  100 20 3 1000 50 6 7 8 99 99\ncpu0 1 2 3 4 5 6 7 8 9 10\n")
 	if want := machineTime(1.44); math.Abs(float64(got-want)) > 1e-9 {

@@ -15,8 +15,8 @@ import (
 	"github.com/assay-run/assay/spec"
 )
 
-// hostile returns tasks with which a server tries to make a worker do what its file of
-// applications does not say. Each would make the file canary.
+// hostile returns tasks with which a server tries to make a worker act beyond its file of
+// applications. Each would make the file canary.
 func hostile(dir, canary string) (tasks []queue.Task) {
 	touch := []string{"touch", canary}
 	line := "touch " + canary
@@ -79,7 +79,7 @@ func hostile(dir, canary string) (tasks []queue.Task) {
 	return tasks
 }
 
-// The server cannot make a worker run what its file does not allow.
+// The server cannot make a worker run a program that its file does not allow.
 func TestHostileTasks(t *testing.T) {
 	testbed.Outside(t)
 	dir := t.TempDir()

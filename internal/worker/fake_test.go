@@ -150,14 +150,14 @@ func (d delivery) Done(context.Context) error {
 	return d.s.locked(func() error { d.s.done++; return nil })
 }
 
-// outcomes returns what was told.
+// outcomes returns the outcomes that were sent.
 func (s *server) outcomes() []queue.Outcome {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.told)
 }
 
-// A program is a Runner that runs nothing: each job takes as long as the program says.
+// A program is a Runner that runs nothing: each job takes the time set in the program.
 type program struct {
 	takes time.Duration
 	mu    sync.Mutex
@@ -212,7 +212,7 @@ func task(n int) queue.Task {
 	}
 }
 
-// output is what a worker writes.
+// output is the output of a worker.
 type output struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -230,7 +230,7 @@ func (o *output) String() string {
 	return o.b.String()
 }
 
-// options returns those of a worker of a server.
+// options returns the options of a worker of a server.
 func options(t *testing.T, s *server, p assay.Runner, out *output) worker.Options {
 	t.Helper()
 	return worker.Options{

@@ -10,7 +10,7 @@ import (
 	"github.com/assay-run/assay/internal/worker"
 )
 
-// A worker of which nobody wants anything ends; one that runs something does not, however long that takes.
+// A worker without a task ends; one that runs something does not, however long that takes.
 func TestIdle(t *testing.T) {
 	for _, c := range []struct {
 		tasks int

@@ -20,7 +20,7 @@ import (
 	"github.com/assay-run/assay/setup"
 )
 
-// TestMain is a worker process if it is told to be one: of a server that gives it one task, and takes
+// TestMain is a worker process if the environment asks for one: of a server that gives it one task, and takes
 // no outcome.
 func TestMain(m *testing.M) {
 	dir := os.Getenv("WORKER_TEST_DIR")
@@ -55,15 +55,15 @@ func until(t *testing.T, what string, f func() bool) {
 	}
 }
 
-// A worker that is killed leaves the outcome of what has ended, which the next one tells, and what still
-// runs, which the next one ends.
+// A worker that is killed leaves the outcomes of ended runs, which the next one sends, and running
+// programs, which the next one ends.
 func TestKilled(t *testing.T) {
 	testbed.Outside(t)
 	dir := t.TempDir()
 	pidFile := filepath.Join(dir, "pid")
 	ended, runs := task(1), task(2)
 	ended.Job.Argv = []string{"sh", "-c", "echo word"}
-	// A child in a session of its own, which ignores what would end it.
+	// A child in a session of its own, which ignores the signals that would end it.
 	runs.Job.Argv = []string{
 		"sh", "-c",
 		`setsid sh -c 'trap "" TERM HUP; echo $$ >"$0.new"; mv "$0.new" "$0"; sleep 600; :' "$0"`, pidFile,

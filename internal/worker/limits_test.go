@@ -9,7 +9,7 @@ import (
 	"github.com/assay-run/assay/spec"
 )
 
-// A server may shorten what the worker's own file allows, and never lengthens it.
+// A server may shorten the limits of the worker's own file, and never lengthens them.
 func TestAllowedIsBounded(t *testing.T) {
 	apps, err := spec.ParseApps("apps.yaml",
 		[]byte("bounded: {command: [\"true\"], timeout: 10s}\nfree: {command: [\"true\"]}\n"))

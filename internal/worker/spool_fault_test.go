@@ -17,8 +17,8 @@ import (
 	"github.com/assay-run/assay/internal/worker"
 )
 
-// Each operation on the disk of a worker's directory fails once, in runs of their own: what ran is told once with what
-// was measured, by the worker that ran it or, since that is killed, by the next one; a run that could not be noted down
+// Each operation on the disk of a worker's directory fails once, in runs of their own: a run is sent once with its
+// measurement, by the worker that ran it or, since that is killed, by the next one; a run that could not be noted down
 // did not begin.
 func TestEachOperationOfTheSpoolFails(t *testing.T) {
 	testbed.Outside(t)
@@ -56,8 +56,8 @@ func TestEachOperationOfTheSpoolFails(t *testing.T) {
 	t.Logf("counted: faults %d, outcomes told %d, runs that did not begin %d, lost 0", faults, told, begun)
 }
 
-// onDisk has a worker on a disk run two tasks and kills it, has another one tell what is left, and returns what was
-// told. Each task is told once.
+// onDisk has a worker on a disk run two tasks and kills it, has another one send the outcomes left, and returns all
+// outcomes sent. Each task is sent once.
 func onDisk(t *testing.T, d *faultdisk.Disk) []queue.Outcome {
 	t.Helper()
 	var tasks []queue.Task

@@ -17,7 +17,7 @@ import (
 	"github.com/assay-run/assay/run"
 )
 
-// files are those of a server, in memory.
+// files are the files of a server, in memory.
 type files struct {
 	mu   sync.Mutex
 	by   map[string]string
@@ -60,7 +60,7 @@ func (f *files) PutBlob(_ context.Context, hash, path, study, list string) error
 	return nil
 }
 
-// staged runs a shell line with inputs and outputs, and returns how it was told.
+// staged runs a shell line with inputs and outputs, and returns its outcome and the worker's directory.
 func staged(t *testing.T, f *files, line string, edit func(*assay.Job)) (queue.Outcome, string) {
 	t.Helper()
 	local, err := run.NewLocal(run.LocalOptions{Owner: t.Name()})
@@ -95,7 +95,7 @@ func staged(t *testing.T, f *files, line string, edit func(*assay.Job)) (queue.O
 	return s.outcomes()[0], o.Dir
 }
 
-// The inputs are there before the run, what it leaves is told by its hash and sent after the outcome, when the server
+// The inputs are there before the run. The outcome has the hash of its files, which are sent after it, when the server
 // answers; the time of the run is its own.
 func TestStages(t *testing.T) {
 	testbed.Outside(t)
@@ -126,7 +126,7 @@ func TestStages(t *testing.T) {
 	}
 }
 
-// What cannot be brought ends in an outcome that says so, and nothing runs.
+// A missing or wrong input ends in an outcome with that reason, and nothing runs.
 func TestCannotStage(t *testing.T) {
 	canary := filepath.Join(t.TempDir(), "canary")
 	for says, tt := range map[string]struct {

@@ -31,7 +31,7 @@ func TestWatch(t *testing.T) {
 		if gap := w.take(); gap != 0 {
 			t.Errorf("the same gap again: %v", gap)
 		}
-		// The end of a run that came meanwhile was noticed too late; that of one that goes on was not.
+		// The end of a run during the gap was noticed too late; the end of one that goes on was not.
 		if why := w.tainted(time.Minute, last, lease); !strings.Contains(why, "19s when the run ended") {
 			t.Errorf("%q", why)
 		}

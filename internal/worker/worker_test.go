@@ -25,7 +25,7 @@ func start(ctx context.Context, o worker.Options) (wait func() error) {
 	return func() error { return <-over }
 }
 
-// Every task is run once, at most as many at once as there are slots, and its outcome told.
+// Every task is run once, at most as many at once as there are slots, and its outcome sent.
 func TestRunsTasks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var tasks []queue.Task
@@ -122,7 +122,7 @@ func TestBeatInterval(t *testing.T) {
 	}
 }
 
-// A verdict ends the run, and the outcome says which.
+// A verdict ends the run, and the outcome names it.
 func TestVerdicts(t *testing.T) {
 	for verdict, why := range map[queue.Verdict]string{
 		queue.Stop: "stop", queue.Cancel: "cancel", queue.Duplicate: "duplicate", queue.Go: "",
@@ -146,7 +146,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// A run goes on while the server is away, up to the limit of its job, and its outcome is told when
+// A run goes on while the server is away, up to the limit of its job, and its outcome is sent when
 // the server is back.
 func TestServerAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -184,7 +184,7 @@ func TestServerAway(t *testing.T) {
 	})
 }
 
-// An outcome is in the spool before it is told, and a worker that starts tells what is there.
+// An outcome is in the spool before it is sent, and a worker that starts sends the outcomes there.
 func TestSpoolSurvives(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, p, out := newServer(task(1), task(2)), &program{takes: time.Second}, &output{}
@@ -270,7 +270,7 @@ func TestTicketAgain(t *testing.T) {
 	})
 }
 
-// A worker that is drained finishes what runs; one that is evicted, or whose context ends, ends it and says so.
+// A drained worker finishes its runs; one that is evicted, or whose context ends, ends them and reports that.
 func TestEnds(t *testing.T) {
 	for _, c := range []struct {
 		how string
@@ -304,8 +304,8 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// A worker whose time is nearly over takes nothing that is expected to take longer, and ends what
-// still runs in time.
+// A worker whose time is nearly over takes nothing that is expected to take longer, and ends its
+// runs in time.
 func TestUntil(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		long, fits, overrun := task(1), task(2), task(3)
@@ -388,7 +388,7 @@ func TestAlone(t *testing.T) {
 	})
 }
 
-// What cannot pass on any attempt is a run that failed, what a machine lacks an error of setup.
+// An error that would recur on any attempt fails the run; a lack of the machine is an error of setup.
 func TestErrors(t *testing.T) {
 	for _, c := range []struct {
 		err         error
@@ -416,7 +416,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// A worker that a new server does not know says who it is, and gets on.
+// A worker that a new server does not know sends a hello, and goes on.
 func TestStranger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, p := newServer(), &program{takes: time.Second}
@@ -462,7 +462,7 @@ func TestQuarantineTakesNothing(t *testing.T) {
 	})
 }
 
-// What was measured while the machine slept is tainted, and the server hears of it at the next beat.
+// A measurement while the machine slept is tainted, and the next beat reports the gap.
 func TestTainted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, p := newServer(task(1), task(2)), &program{takes: 25 * time.Second}
@@ -511,7 +511,7 @@ func TestCannotBegin(t *testing.T) {
 	})
 }
 
-// The ID of a worker is that of its directory.
+// A worker has the ID of its directory.
 func TestIdentity(t *testing.T) {
 	dir := t.TempDir()
 	a, err := worker.Identity(dir, "rack2")

@@ -181,7 +181,7 @@ func (m *Model) onset(s shift) (from int) {
 	return from
 }
 
-// SetAside excludes the runs that a worker began since a time. Its later runs count as those of another, unknown worker
+// SetAside excludes the runs that a worker began since a time. Its later runs count as runs of another, unknown worker
 // of its class.
 func (m *Model) SetAside(where, class string, since time.Time) {
 	k := key{where, class}

@@ -10,7 +10,7 @@ import (
 	"github.com/assay-run/assay/internal/workereffect"
 )
 
-// played is what a model says of a lab in which a worker changes.
+// played returns the drifts that a model finds in a lab in which a worker changes.
 func played(l *lab, workers, runs, at int, by float64) (found []workereffect.Drift, when []int) {
 	m := l.model()
 	slower := fmt.Sprintf("w%d", workers-1)
@@ -89,7 +89,7 @@ func TestNoDriftWhereNoneIs(t *testing.T) {
 	}
 }
 
-// What a worker ran while it had drifted does not count, and what it runs afterwards is that of another.
+// The runs of a worker while it had drifted do not count, and its later runs count as another worker's.
 func TestSetAside(t *testing.T) {
 	l := newLab(t, 2, 0.005, nil)
 	m := l.model()

@@ -47,7 +47,7 @@ func (q *equations) add(row entries, y, weight float64) {
 // solve sets the solution and the inverse. It returns false if the equations are singular, or too nearly singular by
 // the criterion of [mat.Cholesky].
 //
-// The steps are those of mat.Cholesky, to the last bit, except for its estimate of the condition, which takes as long
+// The steps equal mat.Cholesky's, to the last bit, except for its estimate of the condition, which takes as long
 // as all other steps. The inverse is known here, and with it the condition itself, which is never less than the
 // estimate.
 func (q *equations) solve() bool {

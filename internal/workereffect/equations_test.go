@@ -40,7 +40,7 @@ func (d *design) dense(shared float64) (*mat.SymDense, *mat.VecDense) {
 	return a, b
 }
 
-// The solution is that of [mat.Cholesky] to the last bit: corrected values are compared with those on record.
+// The solution equals [mat.Cholesky]'s to the last bit: corrected values are compared with those on record.
 func TestEquationsAreThoseOfCholesky(t *testing.T) {
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 7))

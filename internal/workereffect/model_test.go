@@ -94,7 +94,7 @@ func TestEffectsAreFound(t *testing.T) {
 	}
 }
 
-// Repeated runs by several workers say what no function of the features is needed for.
+// Repeated runs by several workers show the effects without any function of the features.
 func TestRepeatsSayMore(t *testing.T) {
 	var with, without float64
 	for seed := range uint64(10) {
@@ -138,7 +138,7 @@ func TestFewRunsAreShrunk(t *testing.T) {
 	}
 }
 
-// One wild run says nothing of a worker with many.
+// One wild run changes nothing for a worker with many runs.
 func TestHeavyTail(t *testing.T) {
 	l := newLab(t, 4, 0.01, nil)
 	m := l.model()
@@ -209,7 +209,7 @@ func TestSigns(t *testing.T) {
 	}
 }
 
-// What is not known of a run changes nothing, and a bound stays a bound.
+// A run without an exact value changes nothing, and a bound stays a bound.
 func TestStates(t *testing.T) {
 	l := newLab(t, 7, 0.01, map[string]float64{"a": 0.1, "b": -0.1})
 	m := l.model()
@@ -236,7 +236,7 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// The same runs in the same order say the same, whatever was asked between them.
+// The same runs in the same order give the same corrections, whatever was asked between them.
 func TestDependsOnTheRunsAlone(t *testing.T) {
 	l := newLab(t, 8, 0.02, map[string]float64{"a": 0.1})
 	a, b := l.model(), l.model()

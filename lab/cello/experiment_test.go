@@ -49,8 +49,8 @@ func problem(t *testing.T, n int) bench.Problem {
 	return *p
 }
 
-// An oracle predicts what a run ends at, and so much more; it never stops one. It takes
-// a tenth of a second to say so.
+// An oracle predicts the value that a run ends at, plus off; it never stops one. It takes
+// a tenth of a second to decide.
 type oracle struct {
 	truth func(assay.Config) (float64, bool)
 	off   float64
@@ -87,8 +87,8 @@ func options(t *testing.T, experiments ...string) Options {
 	}
 }
 
-// The error is that of the predictions, and the overhead that of the searcher and the
-// rule, apart: each is known here. A rule that predicts nothing has no error.
+// The error is of the predictions, and the overhead of the searcher and the rule,
+// apart: each is known here. A rule that predicts nothing has no error.
 func TestErrorAndOverhead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rows, err := Run(t.Context(), options(t, "overhead", "error"))
@@ -199,7 +199,7 @@ func (f failing) Run(context.Context, assay.Job, func(assay.Measurement)) (assay
 	return assay.Measurement{}, assay.Errorf(assay.ClassUsage, "%w: %w", assay.ErrSetup, f.err)
 }
 
-// Errors are shown as multiples of that of the first method, and the last lines have the
+// Errors are shown as multiples of the first method's, and the last lines have the
 // means over the studies: geometric ones of multiples, arithmetic ones of times.
 func TestWrite(t *testing.T) {
 	parts := func(x float64) []float64 { return slices.Repeat([]float64{x}, tenths) }

@@ -11,7 +11,7 @@ import (
 	"github.com/assay-run/assay/internal/report"
 )
 
-// The pictures that are made without a measurement are those of the documentation.
+// The pictures that are made without a measurement equal the ones of the documentation.
 func TestFigures(t *testing.T) {
 	const page = "../../lab/notes/cello.md"
 	for name, args := range map[string][]string{"luck": {"luck"}, "beside": {"beside", page}} {

@@ -64,7 +64,7 @@ func mustOpen(t *testing.T, src Source) *DataSet {
 	return d
 }
 
-// atMost is a limit on power, which cannot be told where it was not measured.
+// atMost is a limit on power, which is unknown if power was not measured.
 func atMost(watts float64) assay.Limit {
 	return assay.Limit{Text: "power", Holds: func(metric func(string) (float64, bool)) (bool, error) {
 		x, ok := metric("power")
@@ -111,7 +111,7 @@ func TestOpenEnvironments(t *testing.T) {
 	}
 }
 
-// The state of a configuration is that of a trial that measures the mean of its runs.
+// The state of a configuration is the state of a trial that measures the mean of its runs.
 func TestOpenStates(t *testing.T) {
 	const text = `machine,x,y,t,p,ok
 a,0,0,2,1,yes
@@ -146,7 +146,7 @@ b,0,0,1,1,yes
 	}
 }
 
-// What a subject knows is the others, never itself.
+// A subject knows the others, never itself.
 func TestKnowledge(t *testing.T) {
 	d := mustOpen(t, sourceOf(t, bowls()))
 	for i, want := range [][]string{{"b", "c"}, {"a", "c"}, {"a", "b"}} {

@@ -15,7 +15,7 @@ import (
 	"github.com/assay-run/assay/search"
 )
 
-// The curve is the relative error of the best value within the limits: that of the worst
+// The curve is the relative error of the best value within the limits: of the worst
 // row before there is one, and the last one after the search has ended.
 func TestPlay(t *testing.T) {
 	const text = `machine,x,y,t,p,ok
@@ -117,7 +117,7 @@ func options(t *testing.T, c Choices) Options {
 	}
 }
 
-// Where an earlier study is of the same surface, its knowledge helps, at each budget;
+// The knowledge of an earlier study of the same surface helps, at each budget;
 // a row is there for every variant and budget, by whatever workers.
 func TestRun(t *testing.T) {
 	d := mustOpen(t, sourceOf(t, bowls()))
@@ -178,8 +178,8 @@ func TestRunErrors(t *testing.T) {
 	}
 }
 
-// Every part has the rows to compare with, and those of its table; the same row may be
-// in two, and a part without rows is none.
+// Every part has the rows to compare with, and the rows of its table; the same row may be
+// in two, and a part without rows is left out.
 func TestParts(t *testing.T) {
 	row := func(use, alpha, kb string) Row { return Row{Variant: Variant{Use: use, Alpha: alpha, KB: kb}} }
 	none, first := row("none", "", "0"), row("first", "", "all")
@@ -199,8 +199,8 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// A ratio is that of the means; its interval is of the pairs, so that what both have in
-// common does not widen it.
+// A ratio is of the means; its interval is of the pairs, so that variation common to
+// both does not widen it.
 func TestRatio(t *testing.T) {
 	y := []float64{1, 2, 3, 4, 50}
 	x := make([]float64, len(y))

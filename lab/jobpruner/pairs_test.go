@@ -61,7 +61,7 @@ func TestPairsAreDrawnByBand(t *testing.T) {
 	}
 }
 
-// Each range of rank correlation begins where its name says.
+// Each range of rank correlation begins at the number in its name.
 func TestBands(t *testing.T) {
 	for r, want := range map[float64]string{
 		1: "from 0.8", 0.8: "from 0.8", 0.79: "0.5 to 0.8", 0.5: "0.5 to 0.8", 0.49: "0.2 to 0.5", 0.2: "0.2 to 0.5",

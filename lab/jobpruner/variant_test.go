@@ -119,7 +119,7 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-// hinted is a searcher that is told what to expect.
+// hinted is a searcher that gets a hint.
 type hinted struct {
 	assay.Searcher
 	assay.Narrower
@@ -128,7 +128,7 @@ type hinted struct {
 
 func (h *hinted) Hint(f func(assay.Config) float64) { h.hint = f }
 
-// Transfer and prior hint at what the other studies say, the rest do not.
+// Transfer and prior hint at the values of the other studies, the rest do not.
 func TestBuildHints(t *testing.T) {
 	d := mustOpen(t, sourceOf(t, bowls()))
 	sub := d.subjects[0]

@@ -54,7 +54,7 @@ func TestExperiments(t *testing.T) {
 }
 
 // The external test set is drawn inside of the space, so that no design needs it, and
-// is not part of what can be run.
+// is not among the assignments that can be run.
 // Reference: section 4.1
 func TestExternalTestSet(t *testing.T) {
 	for _, p := range programs() {
@@ -128,7 +128,7 @@ func TestCurve(t *testing.T) {
 	}
 }
 
-// What a watched learner runs is what it proposes, and the number of runs is the budget.
+// A watched learner runs its proposals, and the number of runs is the budget.
 func TestWatchedRunsItsProposals(t *testing.T) {
 	p := programs()[2]
 	space := p.space()
@@ -154,7 +154,7 @@ func TestWatchedRunsItsProposals(t *testing.T) {
 	}
 }
 
-// A curve says what was known at a time, and when an error was reached.
+// A curve has the error known at a time, and when an error was reached.
 func TestAtAndReaches(t *testing.T) {
 	none := math.NaN()
 	curve := []point{
@@ -199,7 +199,7 @@ func TestMedianOf(t *testing.T) {
 	}
 }
 
-// Of two repetitions, one reaches 10 %, so that the median does not.
+// One of two repetitions reaches 10 %, so that the median does not.
 func TestSummarize(t *testing.T) {
 	e := Entry{Experiment: "error", Method: "m", program: programs()[0]}
 	fast := []point{{30, 30, 1, math.NaN()}, {90, 70, 2, 8}}
@@ -309,7 +309,7 @@ func TestRandomExternalTestSet(t *testing.T) {
 		}
 	}
 	for n := range 4 {
-		// Of 150 assignments 8 have three attributes at their ends, 40 two, 66 one and 36 none.
+		// 8 of 150 assignments have three attributes at their ends, 40 two, 66 one and 36 none.
 		if want := []int{36, 66, 40, 8}[n] * 4; ends[n] < want*3/4 || ends[n] > want*5/4 {
 			t.Errorf("%d with %d attributes at their ends, want about %d", ends[n], n, want)
 		}

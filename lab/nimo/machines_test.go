@@ -10,7 +10,7 @@ import (
 
 // A task that takes ten times its input on the slow machine takes half of that on a machine of twice the score:
 // predictions by the scores are right, those as if the machines were the same are off by a factor of 2, and the
-// benchmarks, which say 4, are off as well.
+// benchmarks, which give 4, are off as well.
 func TestMachines(t *testing.T) {
 	dir := t.TempDir()
 	var runs, kernels strings.Builder

@@ -8,7 +8,7 @@ import (
 	"github.com/assay-run/assay/internal/costmodel"
 )
 
-// The simulated programs take about as long as those of Table 2: all assignments
+// The simulated programs take about as long as the ones of Table 2: all assignments
 // of each in the hours of the paper, within a third.
 // Reference: Shivam, Babu and Chase 2006, Table 2
 func TestNimoProgramsAreOfPublishedSize(t *testing.T) {

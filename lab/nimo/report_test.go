@@ -7,7 +7,7 @@ import (
 	"github.com/assay-run/assay/internal/report"
 )
 
-// An experiment has a column for each time; what is not known is a dash.
+// An experiment has a column for each time; an unknown value is a dash.
 func TestWrite(t *testing.T) {
 	at := func(x float64) *float64 { return &x }
 	cells := []Cell{

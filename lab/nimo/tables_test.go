@@ -94,7 +94,7 @@ func TestOpenPrograms(t *testing.T) {
 	}
 }
 
-// Rows that say nothing are left out: an attribute that is no number, a time that is
+// Rows without data are left out: an attribute that is no number, a time that is
 // empty or 0. Rows of one assignment are repetitions, however a number is written.
 func TestOpenRows(t *testing.T) {
 	var b strings.Builder
@@ -122,7 +122,7 @@ func TestOpenRows(t *testing.T) {
 	}
 }
 
-// A column that is missing is an error with its name and that of the file, whatever it
+// A column that is missing is an error with its name and the file's, whatever it
 // is for.
 func TestOpenMissingColumn(t *testing.T) {
 	for _, src := range sources {

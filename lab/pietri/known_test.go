@@ -19,7 +19,7 @@ func family(t *testing.T) []trace.Recorded {
 	return runs
 }
 
-// TestFromKnown checks what is known and what is predicted: with one configuration each has its turn and
+// TestFromKnown checks the known and the predicted executions: with one configuration each has its turn and
 // predicts the executions of the others; with more, as many as are drawn; never itself, nor a group that has no more.
 func TestFromKnown(t *testing.T) {
 	out, err := FromKnown(family(t), 1)

@@ -27,7 +27,7 @@ func recorded(t *testing.T, app, site, config string, n int) trace.Recorded {
 	return trace.Recorded{Execution: workflow.Execution{Workflow: w, Config: config, App: app}, Name: config, Site: site}
 }
 
-// TestTrainingFor checks what a prediction may see: repetitions only if executions are
+// TestTrainingFor checks the executions that a prediction may see: repetitions only if executions are
 // left out by themselves, grids never beside others.
 func TestTrainingFor(t *testing.T) {
 	runs := []trace.Recorded{
@@ -151,7 +151,7 @@ func TestTableOne(t *testing.T) {
 }
 
 // TestTableOneSeeds checks that equal executions get random errors of their own: with one
-// seed for all, the shares would be those of one execution.
+// seed for all, the shares would be the ones of one execution.
 func TestTableOneSeeds(t *testing.T) {
 	runs := []trace.Recorded{recorded(t, "b", "s", "b1", 4), recorded(t, "b", "s", "b1", 4)}
 	differ := false

@@ -94,7 +94,7 @@ func TestRepeatCells(t *testing.T) {
 }
 
 // Recorded noise has the load that it was recorded with, 1 - 1/mean of the multiples of
-// the fastest; scaled, that of the cell.
+// the fastest; scaled, the load of the cell.
 // Reference: equation 6
 func TestRecordedNoise(t *testing.T) {
 	series := Noise{Name: "file", Times: []float64{3, 6, 4.5}} // a mean multiple of 1.5

@@ -112,7 +112,7 @@ func TestLandscapeErrors(t *testing.T) {
 	}
 }
 
-// What a clone estimates is not seen by the other, and is the same.
+// The estimate of a clone is not seen by the other, and is the same.
 func TestLandscapeClone(t *testing.T) {
 	l := bowlLandscape(t)
 	known := len(l.value)

@@ -10,7 +10,7 @@ import (
 	"github.com/assay-run/assay/search"
 )
 
-// scripted noise adds extra(step, processor), and keeps what ran where.
+// scripted noise adds extra(step, processor), and keeps which point ran where.
 type scripted struct {
 	extra func(step, p int) float64
 	ran   [][]assay.Config // [step][processor]

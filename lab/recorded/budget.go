@@ -29,7 +29,7 @@ type BudgetOptions struct {
 	Progress func(done, total int)
 }
 
-// A BudgetReport is what [Budgets] found, in the shape of `assay-lab budget --json`.
+// A BudgetReport is the result of [Budgets], in the shape of `assay-lab budget --json`.
 type BudgetReport struct {
 	Method string      `json:"method"`
 	Within float64     `json:"within"`

@@ -39,7 +39,7 @@ func machineTable(t *testing.T, times func(a, b int) float64) *table.Table {
 }
 
 // Within a class the worker as a factor makes up for a machine that is slower, and across classes runs again
-// on the target make up for what no factor does. The values as they are do neither.
+// on the target make up for differences that no factor does. The values as they are do neither.
 func TestRunFleet(t *testing.T) {
 	like := func(a, b int) float64 { return 10 + 0.5*float64(a) + 0.2*float64(b) }
 	other := func(a, b int) float64 { return 40 + 0.4*float64(a) - 2*float64(b%5) }

@@ -53,12 +53,12 @@ var inOrder = bench.Method{
 }
 
 // A method that learns nothing asks for the same with several runs at once, in less time: runs are counted as they were
-// asked for, and the time is that of the clock. The good one is a quick one, which ends first of those at once.
+// asked for, and the time is by the clock. The good one is a quick one, which ends first of those at once.
 func TestParallel(t *testing.T) {
 	c := course{truth: []float64{9, 9, 8, 7, 7, 6, 5, 4, 4, 1, 3, 2}, length: []int{4, 4, 4, 4, 4, 4, 4, 4, 4, 2, 4, 4}}
 	for _, tt := range []struct {
 		trials, reached         int
-		runs, half, error, time float64 // time is the share of that of one at a time
+		runs, half, error, time float64 // time is a share of the time of one at a time
 	}{
 		{12, 2, 10, 5, 0, 10.0 / 38},
 		{6, 0, 6, 7, 5, 8.0 / 24},

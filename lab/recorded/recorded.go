@@ -1,6 +1,6 @@
 // Package recorded judges rules of assay itself on recorded tables, in simulated time:
 //
-//	budget.go    what is found in a short time
+//	budget.go    the best found in a short time
 //	fleet.go     machines that differ, as the workers of one study
 //	gain.go      whether the rule that ends studies is right
 //	level.go     the value of cheap levels

@@ -520,7 +520,7 @@ def create_study(
     Without a space, the first trial of optimize finds it: each parameter that the objective suggests, with its
     bounds; an existing study keeps its own. A parameter that only some trials suggest needs an entry in a space,
     with its `when`.
-    storage is the path of a store of assay. options are those of Study: where, limits, metrics, trials, ...
+    storage is the path of a store of assay. Study has the same options: where, limits, metrics, trials, ...
     """
     if direction not in ("minimize", "maximize"):
         raise UsageError(f"direction {direction!r}: minimize, or maximize")

@@ -46,7 +46,7 @@ class Space(unittest.TestCase):
 
 
 class Desk:
-    """What holds for a study wherever it is."""
+    """The tests that a study passes wherever it is."""
 
     n = 0
 
@@ -109,7 +109,7 @@ class Desk:
                     lambda: s.tell_all([{"id": t.id, "value": 1, "metrics": {"size": 1}}, {"id": 77, "value": 1}])):
             with self.assertRaises(assay.UsageError):
                 bad()
-        self.assertEqual([u.id for u in s.in_flight()], [t.id])  # none was told
+        self.assertEqual([u.id for u in s.in_flight()], [t.id])  # no result was recorded
         with self.assertRaises(assay.UsageError):
             self.study(space={"y": (1, 2)}, name=s.name)
         with self.assertRaises(assay.NotFound):

@@ -6,7 +6,7 @@ const bins = 20;
 
 // cells returns the values of the i-th parameter, or parts of its range, with how many trials had
 // them, the best value of the metric among these, whether the best trial of all is in them, and
-// what has pruned them, unless it is back.
+// the cut that has pruned them, unless they are back.
 /** @param {import("./study.js").Study} study @param {number} i @returns {Cell[]} */
 export function cells(study, i) {
   const p = study.params[i], t = study.trials;

@@ -103,7 +103,7 @@ function ranked(study) {
 }
 
 // cells fills an area with how good the trials near each place are: the mean of their ranks by the inverse of the fourth
-// power of the distance. Of many trials, 400 are enough.
+// power of the distance. 400 trials are enough if there are more.
 /** @param {CanvasRenderingContext2D} ctx @param {Area} area @param {Point[]} all */
 function cells(ctx, area, all) {
   if (all.length < 3) return;

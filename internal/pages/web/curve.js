@@ -5,10 +5,10 @@ import { lines } from "./history.js";
 import { log, linear, padded } from "./scale.js";
 import { font, Spots, Surface } from "./surface.js";
 
-// curve draws how long a workflow takes on how many slots, or what it costs, with the interval of
-// each estimate, the bound that no schedule is below, and what to take. A deadline is dragged, or
-// moved by the arrow keys up and down: the fewest slots that meet it are said. by has the deadline
-// to begin with, and hears where it was moved to.
+// curve draws how long a workflow takes on how many slots, or its cost, with the interval of
+// each estimate, the bound that no schedule is below, and the recommendation. The reader drags a
+// deadline, or moves it by the arrow keys up and down: a note has the fewest slots that meet it. by
+// has the first deadline, and curve calls its moved with each later one.
 /**
  * @param {HTMLElement} place
  * @param {Plan} plan

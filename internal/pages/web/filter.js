@@ -1,7 +1,7 @@
 // Which trials are meant: a condition for each column, written by a person or made by a brush.
 
 // parse reads a condition on a number: "3", "2..8", ">= 2", "< 5", several with commas, "!" before
-// it turns it round. It returns null for what is none.
+// it turns it round. It returns null for other text.
 /** @param {string} text @returns {((x: Num) => boolean) | null} */
 export function parseNumber(text) {
   const parts = text.split(",").map((t) => t.trim()).filter((t) => t !== "");
@@ -57,7 +57,7 @@ export function parseText(text) {
 }
 
 // A Selection is the conditions of all columns, which charts and the table share. test(k) of a
-// condition says whether the k-th trial is meant.
+// condition reports whether the k-th trial is meant.
 export class Selection {
   /** @param {{n: number, version: number}} study */
   constructor(study) {

@@ -1,4 +1,4 @@
-// What is to be expected of a run that goes on, by how long the trials like it took.
+// The expected end of a run that goes on, by how long the trials like it took.
 
 /** @typedef {{time: number, ended: boolean}} Seen how long a run took; ended is false if it was cut off then */
 
@@ -6,7 +6,7 @@
 // there are at least.
 const mostLike = 0.2, leastLike = 24;
 
-// alike returns how long the trials took whose configurations are most like that of a row, of all if
+// alike returns how long the trials took whose configurations are most like a row's, of all if
 // there are few.
 /** @param {import("./study.js").Study} study @param {number} row @returns {Seen[]} */
 export function alike(study, row) {
@@ -21,7 +21,7 @@ export function alike(study, row) {
   return all.slice(0, Math.max(leastLike, Math.ceil(mostLike * all.length))).sort((a, b) => a.time - b.time);
 }
 
-// distance says how far two rows are from each other, as a sum over the parameters.
+// distance returns how far two rows are from each other, as a sum over the parameters.
 /** @param {import("./study.js").Study} study @param {number} a @param {number} b */
 function distance(study, a, b) {
   let sum = 0;

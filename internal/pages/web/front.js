@@ -11,7 +11,7 @@ import { visible } from "./study.js";
 /** @typedef {import("./study.js").Study} Study */
 
 // front draws any two metrics of the trials against each other, and the trials that no other one
-// beats in both. What is drawn, and which way is better, is kept in the browser.
+// beats in both. The browser keeps the two metrics, and which way is better.
 /** @param {HTMLElement} place @param {Study} study @param {import("./filter.js").Selection | null} [selection] @param {number} [tall] @returns {Chart} */
 export function front(place, study, selection = null, tall = 340) {
   const names = metricsOf(study);
@@ -27,7 +27,7 @@ export function front(place, study, selection = null, tall = 340) {
     if (k && names.includes(k.name)) return { name: String(k.name), up: Boolean(k.up), log: Boolean(k.log) };
     return { name: otherwise, up: upOf(otherwise), log: false };
   }
-  // upOf reports whether more of a metric is better, as far as the study says.
+  // upOf reports whether more of a metric is better, by the study's objectives.
   function upOf(/** @type {string} */ name) {
     return study.objectives.some((o) => o.metric === name && o.goal === "maximize");
   }
@@ -53,8 +53,8 @@ export function front(place, study, selection = null, tall = 340) {
   const values = (/** @type {string} */ name) => (name === study.metric ? study.trials.value : study.trials.metrics[name] ?? []);
   const say = (/** @type {string} */ name, /** @type {Num | undefined} */ v) => metric(v, study.unitOf(name));
 
-  // found returns the rows with both metrics, and those of them in the front, which ran to their
-  // end within the limits.
+  // found returns the rows with both metrics, and the ones in the front, which ran to their end
+  // within the limits.
   function found() {
     const xs = values(view.x.name), ys = values(view.y.name), mask = selection && !selection.empty ? selection.mask() : null;
     const rows = [], points = [], own = /** @type {number[]} */ ([]);
@@ -179,7 +179,7 @@ export function front(place, study, selection = null, tall = 340) {
   } };
 }
 
-// metricsOf returns the names of what can be compared, the objective first.
+// metricsOf returns the names of the comparable metrics, the objective first.
 /** @param {Study} study */
 export function metricsOf(study) {
   return [study.metric, ...Object.keys(study.trials.metrics).filter((n) => n !== study.metric && n !== "exit_code" && n !== "signal").sort()];

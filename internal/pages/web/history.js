@@ -8,7 +8,7 @@ import { clip, context, font, Spots, Surface } from "./surface.js";
 
 /** @typedef {import("./study.js").Study} Study */
 
-// colours of studies that are compared, with a dash each, since colour never says anything alone.
+// colours of studies that are compared, with a dash each, since colour never stands alone.
 /** @type {[string, number[]][]} */
 export const lines = [
   ["done", []], ["stopped", [6, 3]], ["outside", [2, 3]], ["best", [10, 3, 2, 3]], ["failed", [4, 2]], ["muted", [1, 2]],
@@ -23,7 +23,7 @@ const texts = { trials: count, time: (t) => (t === 0 ? "0" : seconds(t)), money 
 const above = ["failed", "infeasible", "censored", "done", "running"];
 
 // history draws the best so far over trials, time or money: of one study with the mark of every
-// trial, of several as lines. selection, which may be null, dims what it does not mean. A trial
+// trial, of several as lines. selection, which may be null, dims the trials outside it. A trial
 // that runs is a ring that moves with study.now: at the time that it has run if that is the
 // metric, otherwise in a lane of its own.
 /** @param {HTMLElement} place @param {Study[]} studies @param {import("./filter.js").Selection | null} [selection] @param {number} [tall] @returns {Chart} */
@@ -65,7 +65,7 @@ export function history(place, studies, selection = null, tall = 340) {
           : (last === undefined ? 0 : s.paid[last] ?? 0) + (s.ran(k) ?? 0) * s.price }));
   }
 
-  // scales fits the axes to what is shown, and returns the ticks of the values.
+  // scales fits the axes to the shown trials, and returns the ticks of the values.
   function scales(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {number} */ width, /** @type {number} */ height) {
     /** @type {Num[]} */
     const values = [];
@@ -130,7 +130,7 @@ export function history(place, studies, selection = null, tall = 340) {
     }
     const ends = spots.n;
     for (const r of now) spots.add(sx(r.x), grows && r.ran ? sy(r.ran) : lanes.get("running") ?? 40, r.k);
-    // Of marks that would cover each other, many of which are the same pixels, one is drawn.
+    // One mark is drawn if several would cover each other; many are the same pixels.
     const across = Math.ceil(surface.width / 2), taken = many ? new Uint8Array(across * Math.ceil(surface.height / 2)) : null;
     /** @type {Map<string, number[]>} */
     const byState = new Map(above.map((name) => [name, []]));
@@ -167,7 +167,7 @@ export function history(place, studies, selection = null, tall = 340) {
     }
   }
 
-  // whisker leads from a stopped run to what was expected of it, and to one that runs.
+  // whisker leads from a stopped run to its expected value, and to a run that goes on.
   function whisker(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {number} */ x, /** @type {number} */ from, /** @type {number} */ to,
     /** @type {string} */ tone) {
     ctx.strokeStyle = color(tone);

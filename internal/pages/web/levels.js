@@ -7,8 +7,7 @@ import { visible } from "./study.js";
 const mostDrawn = 400;
 
 // levels draws the levels of a workflow: each as wide as its longest task takes, and as high as it
-// has tasks. Of a workflow whose tasks are known (plan.graph) and not too many, the tasks and what
-// they wait for.
+// has tasks. It draws the tasks and their waits if they are known (plan.graph) and not too many.
 /** @param {HTMLElement} place @param {Plan} plan @returns {Chart} */
 export function levels(place, plan) {
   const all = plan.levels ?? [], graph = plan.graph, drawn = graph && graph.id.length <= mostDrawn ? graph : null;
@@ -118,7 +117,7 @@ export function levels(place, plan) {
   return { update: () => surface.later() };
 }
 
-// waits says what a task waits for.
+// waits returns the tasks that a task waits for, as text.
 /** @param {Graph} g @param {number} task */
 function waits(g, task) {
   const of = g.to.flatMap((to, i) => (to === task ? [visible(g.id[g.from[i]])] : []));

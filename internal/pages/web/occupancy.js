@@ -8,7 +8,7 @@ import { visible } from "./study.js";
 /** @type {Record<string, string>} */
 const tones = { compute: "done", network: "stopped", disk: "outside", stall: "failed" };
 
-// occupancy draws what a predicted time goes into (compute, network, disk, stall) as a bar, and
+// occupancy draws the parts of a predicted time (compute, network, disk, stall) as a bar, and
 // the interval of the prediction below it. update takes another prediction.
 /** @param {HTMLElement} place @param {Predicted} predicted @returns {Chart & {predict: (p: Predicted) => void}} */
 export function occupancy(place, predicted) {

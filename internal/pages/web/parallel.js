@@ -36,7 +36,7 @@ export function parallel(place, study, selection) {
   dims.push(goal);
   const brushes = new Map(); // key: [from, to] in shares of the axis, from the bottom
   // done are the rows of trials that ran to their end within the limits, from worst to best, so that
-  // the best are on top. Only these have a rank: of a stopped run nobody knows what it would have had.
+  // the best are on top. Only these have a rank: the final value of a stopped run is unknown.
   /** @type {number[]} */
   let done = [];
   /** @type {number[]} */
@@ -135,7 +135,7 @@ export function parallel(place, study, selection) {
     ctx.globalAlpha = lines.length > 3000 ? 0.12 : lines.length > 500 ? 0.3 : lines.length > 100 ? 0.55 : 0.85;
     const from = rgb(color("worst")), to = rgb(color("done"));
     ctx.lineWidth = lines.length > 500 ? 1 : 1.4;
-    const dashes = lines.length <= 1000; // of more nobody sees them, and they take seconds; the ends of the lines are seen
+    const dashes = lines.length <= 1000; // more dashes are invisible, and take seconds; the ends of the lines are seen
     for (const k of lines) {
       const r = rankOf.get(k);
       ctx.strokeStyle = r === undefined ? color(state(t.state[k]).color)
@@ -160,9 +160,9 @@ export function parallel(place, study, selection) {
     clear.hidden = selection.empty;
   }
 
-  // path goes along the line of a trial; what it has no value of is left out. A stopped one ends before
-  // it has reached the axis of the metric, and one outside the limits has a gap there: what became of a
-  // trial is told by more than its colour, however many there are.
+  // path goes along the line of a trial, and leaves out axes without a value. A stopped one ends before
+  // it has reached the axis of the metric, and one outside the limits has a gap there: more than its
+  // colour shows how a trial ended, however many there are.
   function path(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {number} */ k) {
     let begun = false;
     /** @type {[number, number]} */

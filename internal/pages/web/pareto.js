@@ -1,8 +1,8 @@
 // Which of several are not beaten in everything by another.
 
 // pareto returns the Pareto front: at least as good in both coordinates and better
-// in one. up says of each whether more is better. They come in order of the first, and of points
-// that are the same all.
+// in one. up has for each whether more is better. The points are in order of the first, with all
+// of several equal ones.
 /** @param {{x: number, y: number}[]} points @param {[boolean, boolean]} up @returns {number[]} */
 export function pareto(points, [upX, upY]) {
   const x = (/** @type {number} */ i) => (upX ? -points[i].x : points[i].x), y = (/** @type {number} */ i) => (upY ? -points[i].y : points[i].y);

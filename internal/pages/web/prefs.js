@@ -1,10 +1,10 @@
-// What a reader has chosen, kept in this browser. Where there is no place for it, it lasts as long
-// as the page.
+// This browser keeps the reader's choices. They last as long as the page if it has no place for
+// them.
 
 /** @type {Map<string, unknown>} */
 const kept = new Map();
 
-// recall returns what was kept under a name if it is of the kind of otherwise, else otherwise.
+// recall returns the value kept under a name if it is of the kind of otherwise, else otherwise.
 /** @template T @param {string} name @param {T} otherwise @returns {T} */
 export function recall(name, otherwise) {
   let v = kept.get(name);

@@ -16,8 +16,8 @@ import { timeline } from "./timeline.js";
 
 /** @typedef {(place: HTMLElement, i: number) => Chart} Maker */
 
-// The data of the page stand in an element that is no script; what draws where is said by the
-// page: data-draw is the name of a chart, data-study the number of a study.
+// The data of the page stand in an element that is no script. The page places the charts:
+// data-draw is the name of a chart, data-study the number of a study.
 function start() {
   const data = JSON.parse(document.getElementById("data")?.textContent ?? "");
   /** @type {Study[]} */
@@ -48,7 +48,7 @@ function start() {
   document.documentElement.dataset.ready = "true";
 }
 
-// theme lets a reader choose colours; otherwise they are those of the system.
+// theme lets a reader choose colours; the default is the system's.
 function theme() {
   const root = document.documentElement;
   const dark = matchMedia("(prefers-color-scheme: dark)");

@@ -66,9 +66,9 @@ export function spread(groups) {
   return free > 0 ? Math.sqrt(sum / free) : null;
 }
 
-// ratios returns the runs in groups by what of() says of each, as parts of the median of their
-// configuration, so that runs of different configurations can be compared. Runs of which it says
-// nothing are left out.
+// ratios returns the runs in groups by the name that of() gives each, as parts of the median of
+// their configuration, so that runs of different configurations can be compared. It leaves out
+// runs without a name.
 /** @param {Group[]} groups @param {(r: Run) => string} of @returns {Group[]} */
 export function ratios(groups, of) {
   /** @type {Map<string, Group>} */

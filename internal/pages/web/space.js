@@ -8,7 +8,7 @@ const high = 46, top = 6;
 
 // space draws the values of each parameter: the more trials had one, the stronger its colour; a
 // star is where the best trial is; values that earlier studies have pruned are crossed out, with why.
-// restore, if there is one, is called with what a person wants back.
+// space calls restore, if there is one, with a cut that a person wants back.
 /** @param {HTMLElement} place @param {import("./study.js").Study} study @param {{restore?: (cut: Cut) => void}} [options] @returns {Chart} */
 export function space(place, study, { restore } = {}) {
   let all = study.params.map((_, i) => cells(study, i));

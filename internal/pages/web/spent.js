@@ -2,7 +2,7 @@ import { el, grid } from "./dom.js";
 import { count, money, number, seconds } from "./format.js";
 import { states } from "./states.js";
 
-// spent shows what the time of the runs went into, and what stopping has saved.
+// spent shows the time of the runs by its parts, and the savings by stopping.
 /** @param {HTMLElement} place @param {import("./study.js").Study} study @returns {Chart} */
 export function spent(place, study) {
   const box = el("div", {});
@@ -31,7 +31,7 @@ function drawn(study) {
   return [bar, el("div", { class: "scroll" }, grid(["state", "runs", "time", "share", ...(priced ? ["money"] : [])], rows, "lrrrr"))];
 }
 
-// parted returns the time of the runs by their states, and that of the runs at the end.
+// parted returns the time of the runs by their states, and the time of the runs at the end.
 /** @param {import("./study.js").Study} study */
 export function parted(study) {
   const parts = states.filter((s) => s.name !== "running").map((s) => {

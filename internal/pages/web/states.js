@@ -1,7 +1,7 @@
 import { color } from "./dom.js";
 
 // The states of trials in the words that people read, with their colours and marks: colour never
-// says anything alone.
+// stands alone.
 export const states = [
   { name: "done", text: "done", color: "done", about: "ran to its end within the limits" },
   { name: "censored", text: "stopped", color: "stopped", about: "stopped early: its value is a lower bound" },
@@ -11,7 +11,7 @@ export const states = [
   { name: "running", text: "unfinished", color: "fg", about: "has not ended" },
 ];
 
-// levelled has runs below the full level of a study called so: where there are levels, they are what is outside limits.
+// levelled renames the state outside limits to below full: a study with levels has such runs in that state.
 export function levelled() {
   Object.assign(state("infeasible"), { text: "below full", about: "ran to its end below the full level: no answer" });
 }

@@ -1,14 +1,14 @@
 import { metric, number, seconds } from "./format.js";
 import { levelled, state } from "./states.js";
 
-// What a row has in each list before anything is known of it. The lists are those of the server's columns; config and
-// metrics, which are lists of lists, aside.
+// The value of a row in each list before anything is known of it. The lists are the server's columns without config
+// and metrics, which are lists of lists.
 const unknown = {
   state: "running", nth: 0, value: null, elapsed_s: null, spent_s: null, predicted: null, reason: "", started_ms: 0, ended_ms: null,
   worker: "", class: "",
 };
 
-// A Study is what the page knows of one study: its columns, and how they are said. It grows by
+// A Study is the page's knowledge of one study: its columns, and their texts. It grows by
 // append, while its trials run.
 export class Study {
   /** @param {StudyData} data */
@@ -57,8 +57,7 @@ export class Study {
     this.append(data.trials ?? { id: [], state: [], nth: [], config: {} }, data.best ?? 0);
   }
 
-  // redo works out what follows from the columns: the order of the ends, what was paid, and the
-  // best so far.
+  // redo derives from the columns the order of the ends, the money paid, and the best so far.
   redo() {
     this.ended = [];
     this.sofar = [];
@@ -87,7 +86,7 @@ export class Study {
   }
 
   // append takes trials in as the server has them (columns): those that are new, and those that have changed. best, if
-  // there is one, is the trial that leads by what else is known.
+  // there is one, is the trial that leads by further knowledge.
   /** @param {Columns} c @param {number} [best] */
   append(c, best = 0) {
     const t = this.trials, fresh = [], pairs = this.pairs(c);
@@ -109,8 +108,8 @@ export class Study {
     else this.end(fresh);
   }
 
-  // pairs returns the lists of this study, each with the one of columns that it takes rows from; what the columns do not
-  // have stays.
+  // pairs returns the lists of this study, each with the one of columns that it takes rows from; a list that the
+  // columns lack stays.
   /** @param {Columns} c @returns {[any[], any[]][]} */
   pairs(c) {
     const to = /** @type {Record<string, any>} */ (this.trials), from = /** @type {Record<string, any>} */ (c);
@@ -208,7 +207,7 @@ export class Study {
   /** @param {number} k */
   reason(k) { return this.trials.reason[k]; }
 
-  // about returns what there is to say about a row, in lines.
+  // about returns the description of a row, in lines.
   /** @param {number} k */
   about(k) {
     const t = this.trials;

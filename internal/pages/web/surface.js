@@ -1,11 +1,11 @@
 import { color, el, onTheme } from "./dom.js";
 
 // A Surface is a canvas that fills its place, is drawn again when its size or the colours change,
-// and has a box of text that follows the pointer or the keyboard. What follows the pointer is
-// drawn on a second canvas above it, so that a hundred thousand marks are not drawn again for it.
+// and has a box of text that follows the pointer or the keyboard. A second canvas
+// above it has the mark that follows the pointer, so that a hundred thousand marks are not redrawn.
 export class Surface {
-  // draw(ctx, width, height) draws in CSS pixels, over what is above. label says for people who
-  // see no picture what there is.
+  // draw(ctx, width, height) draws in CSS pixels, over draws the canvas above. label describes the
+  // picture for people who see none.
   /** @param {Element} place @param {{height: number, label: string, draw: Draw, over?: Draw, minWidth?: number}} o */
   constructor(place, { height, label, draw, over, minWidth = 0 }) {
     this.draw = draw;
@@ -36,7 +36,7 @@ export class Surface {
     this.point();
   }
 
-  // point draws what follows the pointer.
+  // point draws the mark that follows the pointer.
   point() { if (this.over && this.width > 0) this.over(this.clear(this.upper), this.width, this.height); }
 
   /** @param {HTMLCanvasElement} canvas */
@@ -75,8 +75,8 @@ export class Surface {
     return [event.clientX - r.left, event.clientY - r.top];
   }
 
-  // say shows lines of text at a place; without lines it hides them. spoken says them to who
-  // sees no picture too.
+  // say shows lines of text at a place; without lines it hides them. A screen reader reads them too
+  // if spoken is set.
   /** @param {number} x @param {number} y @param {string[] | null} lines */
   say(x, y, lines, spoken = false) {
     this.tip.hidden = !lines;
@@ -89,7 +89,7 @@ export class Surface {
   }
 
   // follow has the pointer and the arrow keys go from mark to mark of spots: the nearest within
-  // reach of the pointer, the next and the one before by keyboard. about(i) says what the i-th is.
+  // reach of the pointer, the next and the one before by keyboard. about(i) describes the i-th.
   /** @param {Spots} spots @param {(i: number) => string[]} about @param {number} [reach] */
   follow(spots, about, reach = 24) {
     const show = (/** @type {number} */ i, /** @type {boolean} */ spoken) => {
@@ -116,7 +116,7 @@ export class Surface {
 }
 
 // Spots are where the marks of a chart are, in the order in which the keyboard goes through them,
-// each with a number that says what it is.
+// each with a number that identifies it.
 export class Spots {
   constructor() {
     /** @type {number[]} */
@@ -165,11 +165,11 @@ export class Spots {
   }
 }
 
-// context returns what a canvas is drawn with.
+// context returns a canvas's drawing context.
 /** @param {HTMLCanvasElement} canvas */
 export function context(canvas) { return /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d")); }
 
-// font is that of charts: sizes are those of the page's small text.
+// font returns the charts' font, in the sizes of the page's small text.
 export function font(size = 12, weight = "") { return `${weight} ${size}px system-ui, sans-serif`.trim(); }
 
 // halo writes a text that can be read over lines.

@@ -12,7 +12,7 @@ import { visible } from "./study.js";
 
 const rowHeight = 28;
 
-// columns returns what the table can show of a study: how a cell is said, compared and chosen.
+// columns returns the columns that a study has for the table: how a cell is printed, compared and chosen.
 /** @param {Study} study @returns {Column[]} */
 export function columns(study) {
   const t = study.trials;
@@ -182,7 +182,7 @@ export function table(place, study, selection, { href } = {}) {
     return r;
   }
 
-  // go makes a row the current one, brings it in sight and says it.
+  // go makes a row the current one, brings it in sight and announces it.
   function go(/** @type {number} */ i) {
     if (view.rows.length === 0) return;
     view.at = Math.min(Math.max(i, 0), view.rows.length - 1);

@@ -15,7 +15,7 @@ import { table } from "./table.js";
 import { timeline } from "./timeline.js";
 import { plan, predicted, study } from "./fixture.js";
 
-// What a test draws: charts of a study that is the same every time, each in a place of its own.
+// A test draws these charts of a study that is the same every time, each in a place of its own.
 
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", themeChanged);
 
@@ -34,7 +34,7 @@ const makers = {
   curve: (at) => curve(at, plan()), levels: (at) => levels(at, plan()), occupancy: (at) => occupancy(at, predicted),
 };
 
-// draw draws charts of a study of n trials, in a page that is empty, and says how long that took.
+// draw draws charts of a study of n trials, in a page that is empty, and returns how long that took.
 window.draw = (n, names = Object.keys(makers), change = () => {}) => {
   document.querySelector("main").replaceChildren();
   localStorage.clear();

@@ -81,7 +81,7 @@ test("when a run ends, by those that took longer", () => {
   const of = (times, cut = []) => [...times.map((time) => ({ time, ended: true })), ...cut.map((time) => ({ time, ended: false }))].sort((a, b) => a.time - b.time);
   const ten = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
   assert.deepEqual(foresee(of(ten), 0), { low: 1, mid: 5, high: 9 });
-  // What has ended before says nothing about a run that goes on.
+  // Trials that ended sooner do not count for a run that goes on.
   assert.deepEqual(foresee(of([...ten.map((x) => x / 100), ...ten]), 0.5), { low: 1, mid: 5, high: 9 });
   assert.equal(foresee(of(ten), 5.5)?.mid, 8);
   assert.equal(foresee(of(ten), 6), null, "four are too few");

@@ -55,7 +55,7 @@ func newLab(t testing.TB) *lab {
 	return &lab{s, tokens, ca, "tls://" + s.Addr()}
 }
 
-// token makes a token of a worker for some applications, and returns what it shows.
+// token makes a token of a worker for some applications, and returns its text.
 func (l *lab) token(t testing.TB, name string, apps ...string) string {
 	t.Helper()
 	secret, err := l.tokens.Add(access.Token{Name: name, Role: access.Worker, Apps: apps})
@@ -72,7 +72,7 @@ func (l *lab) options(token, worker string) jetstream.Options {
 	}
 }
 
-// A worker with a token does its work over TLS, and nobody gets in without one.
+// A worker with a token does its work over TLS, and no client gets in without one.
 func TestDoor(t *testing.T) {
 	l := newLab(t)
 	f := &fleet{task: queue.Task{ID: runID(1), App: "x264"}}
@@ -156,7 +156,7 @@ func TestForbidden(t *testing.T) {
 	})
 }
 
-// Who comes in by the socket of the server's user may do everything, and a server that does not look at applications
+// A client on the socket of the server's user may do everything, and a server that does not look at applications
 // lets a worker have any.
 func TestForbiddenControl(t *testing.T) {
 	testbed.Fails(t, "the door of the server's user", func(t testing.TB) {
@@ -182,7 +182,7 @@ type socket string
 func (s socket) Dial(string, string) (net.Conn, error) { return net.Dial("unix", string(s)) }
 func (socket) SkipTLSHandshake() bool                  { return true }
 
-// forbidden does what a worker may not, with a connection of its token. Each act is to be refused within a time.
+// forbidden does all that a worker may not, with a connection of its token. Each act is to be refused within a time.
 func forbidden(
 	t testing.TB, within time.Duration, may func(s *jetstream.Server, worker, app string) bool,
 	connect func(l *lab, token string, opts ...nats.Option) (*nats.Conn, error),
@@ -288,7 +288,7 @@ func forbidden(
 			t.Errorf("refused by %q", r)
 		}
 	}
-	// What goes through its own subject is checked by the server.
+	// The server checks each request on the worker's own subject.
 	ask := func(what, body string) string {
 		m, err := nc.Request("assay.v1.w.rack2-1."+what, []byte(body), soon)
 		if err != nil {

@@ -22,7 +22,7 @@ import (
 	"github.com/assay-run/assay/internal/worker"
 )
 
-// noted is a record that forgets: what a store costs is not measured here.
+// noted is a record that forgets: the cost of a store is not measured here.
 type noted struct{}
 
 func (noted) Append(context.Context, ...assay.Event) error { return nil }
@@ -59,10 +59,10 @@ func cpu() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkFleet measures what a fleet costs: empty runs through Fleet, queue and workers, each with a
+// BenchmarkFleet measures the cost of a fleet: empty runs through Fleet, queue and workers, each with a
 // connection and a spool of its own, as many at once as there are workers. Dispatch is the time from when
 // the loop wants a run to when a worker begins it; with empty runs all workers wait for the processors,
-// and cpu_ms, the processor time of a run in server and workers, says more.
+// and cpu_ms, the processor time of a run in server and workers, is the better measure.
 func BenchmarkFleet(b *testing.B) {
 	for _, n := range []int{1, 8, 64} {
 		// Workers are on machines of their own, with disks of their own: on this one their spools would wait

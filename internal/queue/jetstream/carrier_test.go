@@ -94,7 +94,7 @@ func TestTake(t *testing.T) {
 }
 
 // A ticket whose lease has ended is given to another; one that is renewed, or given back because
-// nobody waits for it, is not lost.
+// no call waits for it, is not lost.
 func TestLease(t *testing.T) {
 	t.Parallel() // most of the time it waits
 	s := serve(t, jetstream.ServerOptions{Lease: 2 * time.Second})
@@ -129,7 +129,7 @@ func TestLease(t *testing.T) {
 	depth(t, c, "a", 0)
 }
 
-// What is no ticket is refused, and any name is one: it never stands for more than itself.
+// An incomplete ticket is refused, and any name is valid: it never stands for more than itself.
 func TestNames(t *testing.T) {
 	c := dial(t, serve(t, jetstream.ServerOptions{})).Carrier()
 	for _, bad := range []queue.Ticket{{}, {ID: "x"}, {App: "a"}} {

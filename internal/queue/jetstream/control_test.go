@@ -74,7 +74,7 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// An error keeps its class and its hint; where nobody answers, it is unavailable.
+// An error keeps its class and its hint; it is unavailable if no server answers.
 func TestErrorClasses(t *testing.T) {
 	s := serve(t, jetstream.ServerOptions{})
 	f := &fleet{}
@@ -124,7 +124,7 @@ func TestErrorClasses(t *testing.T) {
 	}
 }
 
-// An outcome of any size is a message of at most 64 KiB: its outputs are cut, and what counts stays.
+// An outcome of any size is a message of at most 64 KiB: its outputs are cut, and the rest stays.
 func TestLargeOutcome(t *testing.T) {
 	s := serve(t, jetstream.ServerOptions{})
 	f := &fleet{}

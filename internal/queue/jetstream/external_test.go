@@ -117,8 +117,8 @@ func credentials(t *testing.T) (conf, file string) {
 		operatorJWT, accountID, accountJWT, systemID, systemJWT), file
 }
 
-// On NATS that is elsewhere, with credentials, work goes round; and an outcome that no server takes is
-// told by the next one.
+// On NATS that is elsewhere, with credentials, work goes round; and the next server gets an outcome that
+// none took before.
 func TestExternal(t *testing.T) {
 	t.Parallel() // most of the time it waits
 	conf, creds := credentials(t)
@@ -158,7 +158,7 @@ func TestExternal(t *testing.T) {
 	}
 	answer(t, server, f, nil)
 	heard := func() (n int) { f.do(func() { n = len(f.told) }); return n }
-	// What was on its way to the server that has ended comes again after half a minute.
+	// A message on its way to the server that has ended comes again after half a minute.
 	for end := time.Now().Add(soon + 30*time.Second); heard() == 0 &&
 		time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 	}
@@ -196,7 +196,7 @@ func TestNoJetStream(t *testing.T) {
 	}
 }
 
-// Of a cluster of three that keeps everything three times, one is killed: work goes on.
+// One server of a cluster of three that keeps everything three times is killed: work goes on.
 func TestCluster(t *testing.T) {
 	t.Parallel() // most of the time it waits
 	ps := ports(t, 6)

@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { testbed.Wide(12); testbed.MainOutside(m, testbed.NoGoroutines) }
 
-// warnings collects what is warned of.
+// warnings collects warnings.
 type warnings struct {
 	mu   sync.Mutex
 	said []string
@@ -74,7 +74,7 @@ func answer(t testing.TB, b *jetstream.Bus, c queue.Control, may func(worker, ap
 	t.Cleanup(stop)
 }
 
-// A fleet is a Control that keeps what it was told.
+// A fleet is a Control that keeps the messages that it got.
 type fleet struct {
 	mu      sync.Mutex
 	err     error // of every call

@@ -27,7 +27,7 @@ func FuzzTicket(f *testing.F) {
 	})
 }
 
-// What a server says is understood or an error, and an error that it tells is one.
+// A reply of a server is decoded or gives an error, and a server's error has a text.
 func FuzzReply(f *testing.F) {
 	f.Add([]byte(`{"order":{"do":"drain"}}`))
 	f.Add([]byte(`{"error":{"text":"no","class":"usage"}}`))

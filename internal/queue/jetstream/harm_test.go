@@ -27,7 +27,7 @@ type open struct {
 	next    int
 }
 
-// refill offers what is lacking, as the fleet does.
+// refill offers the tickets that are lacking, as the fleet does.
 func (o *open) refill(ctx context.Context, c queue.Carrier) {
 	depth, err := c.Depth(ctx, "x264")
 	if err != nil {
@@ -61,7 +61,7 @@ func (o *open) left() int {
 }
 
 // harm runs 50 trials while something happens to the directory of the queue. It fails unless all are taken within a
-// time from there on. again is whether what is open is offered again, as the fleet does.
+// time from there on. again is whether open tickets are offered again, as the fleet does.
 func harm(t testing.TB, what string, within time.Duration, again bool, do func(dir string)) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "queue")
@@ -159,7 +159,7 @@ func TestHarm(t *testing.T) {
 	})
 }
 
-// Where nothing is offered again what a queue forgot is missed.
+// Tickets that a queue forgot are missed if nothing is offered again.
 func TestHarmControl(t *testing.T) {
 	t.Parallel() // most of the time it waits
 	testbed.Fails(t, "nothing is offered again", func(t testing.TB) {
@@ -197,7 +197,7 @@ func flip(t *testing.T, dir string, bits int) (files int) {
 	return files
 }
 
-// A server begins whatever its directory has: with what is whole of it, or empty.
+// A server begins whatever its directory has: with the whole part of it, or empty.
 func TestStartDamaged(t *testing.T) {
 	t.Parallel() // most of the time it waits
 	dir := filepath.Join(t.TempDir(), "queue")

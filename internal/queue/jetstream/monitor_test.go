@@ -11,7 +11,7 @@ import (
 	"github.com/assay-run/assay/internal/queue/jetstream"
 )
 
-// A server that is monitored says how much is queued to who asks as KEDA's scaler nats-jetstream
+// A monitored server reports how much is queued to a client that asks as KEDA's scaler nats-jetstream
 // does, also while there is no worker yet.
 func TestMonitor(t *testing.T) {
 	at := fmt.Sprint("127.0.0.1:", ports(t, 1)[0])
@@ -29,7 +29,7 @@ func TestMonitor(t *testing.T) {
 	if err := b.Carrier().Offer(t.Context(), tickets("x264", "", 3)...); err != nil {
 		t.Fatal(err)
 	}
-	// lag is what KEDA makes of the answer; -1 if it finds no consumer.
+	// lag is the lag that KEDA reads from the answer; -1 if it finds no consumer.
 	lag := func() int {
 		resp, err := http.Get("http://" + at + "/jsz?acc=$G&consumers=true&config=true")
 		if err != nil {

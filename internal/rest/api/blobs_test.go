@@ -89,7 +89,7 @@ func TestBlobs(t *testing.T) {
 	if head.status != 200 || head.header.Get("Content-Length") != fmt.Sprint(len(data)) {
 		t.Errorf("%d %v", head.status, head.header)
 	}
-	// What is wrong with one that is put.
+	// Flaws of a blob that is put.
 	for name, tt := range map[string]struct {
 		path, body, says string
 		status           int
@@ -159,7 +159,7 @@ func TestHalfUpload(t *testing.T) {
 	}
 }
 
-// A worker has the inputs of its runs, and puts what is on record of them: nothing else.
+// A worker has the inputs of its runs, and puts the files on record of them: nothing else.
 func TestWorkersBlobs(t *testing.T) {
 	r := newRig(t)
 	kept := []byte("what a run left")
@@ -208,14 +208,14 @@ func TestWorkersBlobs(t *testing.T) {
 			t.Errorf("%s: %d", role, got)
 		}
 	}
-	// Whoever sees some studies only has no blob by its hash: it does not say whose it is.
+	// A token for some studies only has no blob by its hash: the hash names no study.
 	r.keys.all[string(Author)] = Token{Name: string(Author), Role: Author, Studies: []string{"tuned"}}
 	if got := get(Author, heldHash); got != 404 {
 		t.Errorf("with a scope: %d", got)
 	}
 }
 
-// What a run prints, while it goes on and afterwards.
+// The output of a run, while it goes on and afterwards.
 func TestOutput(t *testing.T) {
 	r := newRig(t)
 	r.store.Outputs = t.TempDir()
@@ -238,7 +238,7 @@ func TestOutput(t *testing.T) {
 		o.Worker != "rack" {
 		t.Errorf("%+v", o)
 	}
-	// What the worker sends takes the place of what came with the outcome.
+	// The files that the worker sends replace the output in the outcome.
 	m := &blobs.Manifest{Stdout: &blobs.Kept{SHA256: hashOf(t, long), Size: int64(len(long))}}
 	list, err := m.Encode()
 	if err != nil {
@@ -277,7 +277,7 @@ func TestOutput(t *testing.T) {
 	}
 }
 
-// What was kept of a run, and what of it has not come yet.
+// The files kept of a run, and those that have not come yet.
 func TestFiles(t *testing.T) {
 	r := newRig(t)
 	deep := []byte("deep")
@@ -404,7 +404,7 @@ func TestBlobClient(t *testing.T) {
 	if end, err := io.ReadAll(b); err != nil || string(end) != "end" {
 		t.Errorf("%q, %v", end, err)
 	}
-	// A file that has changed since it was read is not what was promised.
+	// A file that has changed since it was read is not the promised one.
 	data[0] = 'Q'
 	other := hashOf(t, data)
 	err = c.PutBlob(t.Context(), other, path, "", "")

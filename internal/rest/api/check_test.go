@@ -8,7 +8,7 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// A definition that is checked is said in words, and nothing is made; one that is wrong is an error with
+// A checked definition is described in words, and nothing is made; a wrong one is an error with
 // its place.
 func TestCheck(t *testing.T) {
 	r := newRig(t)

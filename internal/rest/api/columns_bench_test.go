@@ -37,7 +37,7 @@ func (r *rig) benched(b *testing.B, n int) {
 	}
 }
 
-// The first request for the columns of 100,000 trials reads the whole record; B-held/op is what the server keeps of it.
+// The first request for the columns of 100,000 trials reads the whole record; B-held/op is the memory that is kept.
 func BenchmarkColumnsFirst(b *testing.B) {
 	r := newRig(b)
 	r.benched(b, 100_000)
@@ -57,7 +57,7 @@ func BenchmarkColumnsFirst(b *testing.B) {
 	}
 }
 
-// A later request for all of them is made of what is kept.
+// A later request for all of them is answered from memory.
 func BenchmarkColumnsAgain(b *testing.B) {
 	r := newRig(b)
 	r.benched(b, 100_000)

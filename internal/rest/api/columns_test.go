@@ -13,7 +13,7 @@ import (
 	"github.com/assay-run/assay/view"
 )
 
-// Columns, which are kept in memory and go on with the events, say what the rows of the store say,
+// Columns, which are kept in memory and go on with the events, agree with the rows of the store
 // after every step of a record in which trials are asked, told in another order, told unasked and
 // withdrawn. Rows that were handed out earlier do not change. A page, which reads the updates alone, has the same.
 func TestColumnsFollowTheRecord(t *testing.T) {
@@ -123,7 +123,7 @@ func TestColumnsFollowTheRecord(t *testing.T) {
 	}
 }
 
-// rowText returns the k-th trial of columns as a text, with what rows have not.
+// rowText returns the k-th trial of columns as a text, with the fields that rows lack.
 func rowText(t *testing.T, c *view.Columns, k int) string {
 	t.Helper()
 	b, err := json.Marshal(rowOf(c, k))

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// shut is a connection that tells whether it was closed.
+// shut is a connection that reports whether it was closed.
 type shut struct {
 	net.Conn
 	closed bool
@@ -20,7 +20,7 @@ func (s *shut) Close() error {
 	return nil
 }
 
-// line is a listener at which somebody waits always.
+// line is a listener at which a client always waits.
 type line struct{ net.Listener }
 
 func (line) Accept() (net.Conn, error) { return &shut{}, nil }

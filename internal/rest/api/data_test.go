@@ -101,7 +101,7 @@ func TestCompare(t *testing.T) {
 	if p := out.Params; len(p) != 2 || p[0].Name != "cpu" || p[0].Values[1] != "8" || p[0].Differs {
 		t.Errorf("%+v", p)
 	}
-	// The words are those of the report.
+	// The report has the same words.
 	got := r.do(t, Viewer, http.MethodGet, prefix+"/compare?s=before&s=after", "", nil)
 	if !strings.Contains(got.body, "% less elapsed than before, 95 % interval") {
 		t.Errorf("%d %s", got.status, got.body)
@@ -125,7 +125,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// What is not in force at the best configuration is no part of it.
+// A parameter that is not in force at the best configuration is no part of it.
 func TestCompareConditions(t *testing.T) {
 	r := newRig(t)
 	def, _, err := spec.Parse("f.yaml", []byte("command: [x, '{mode}', '{n}']\nparameters:\n  mode: [a, b]\n"+
@@ -187,7 +187,7 @@ func TestKnowledge(t *testing.T) {
 
 const fanned = "id,run_s,parents\na,10,\nb,20,a\nc,30,a\nd,5,b c\n"
 
-// A plan is what the command makes of the same file and options.
+// A plan is the same as the command's for the same file and options.
 func TestPlan(t *testing.T) {
 	r := newRig(t)
 	c := r.clientOf(Viewer)
@@ -232,7 +232,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// What a request names is among its files: nothing of the machine is read, whatever the name is.
+// A file that a request names is among its files: nothing of the machine is read, whatever the name is.
 func TestPlanReadsNothing(t *testing.T) {
 	secret := filepath.Join(t.TempDir(), "secret.csv")
 	if err := os.WriteFile(secret, []byte("id,run_s\nsecret,7\n"), 0o600); err != nil {
@@ -268,7 +268,7 @@ func TestPlanReadsNothing(t *testing.T) {
 	}
 }
 
-// What would take too long, or has no finite answer, is refused in words.
+// A request that would take too long, or has no finite answer, is refused in words.
 func TestPlanLimits(t *testing.T) {
 	r := newRig(t)
 	c := r.clientOf(Viewer)
@@ -305,7 +305,7 @@ func TestPlanLimits(t *testing.T) {
 	}
 }
 
-// The model is that of assay learn --from, and predicts as assay predict does.
+// The model is the same as from assay learn --from, and predicts as assay predict does.
 func TestModel(t *testing.T) {
 	r := newRig(t)
 	r.lab(t, "lab", amdahl)

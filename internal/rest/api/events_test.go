@@ -45,7 +45,7 @@ func TestEventsResume(t *testing.T) {
 }
 
 // Many follow one study: each sees every event once, in order, with streams that are cut
-// again and again, and what they cost does not grow with the events.
+// again and again, and their cost does not grow with the events.
 func TestEventsFollowers(t *testing.T) {
 	r := newRig(t, func(o *Options) { o.Stream = 50 * time.Millisecond })
 	const more, followers = 300, 20
@@ -80,7 +80,7 @@ func TestEventsFollowers(t *testing.T) {
 		r.asked(t, 200+i)
 	}
 	wg.Wait()
-	// Who has gone is followed by nobody.
+	// A study has no hub once its followers have gone.
 	for range 200 {
 		r.hubs.mu.Lock()
 		open := len(r.hubs.open)
@@ -182,8 +182,8 @@ func TestEventsEnd(t *testing.T) {
 	<-done
 }
 
-// Who follows a study is told what no worker has: at once if it is so already, once however often
-// the stream begins anew, and again if it was there meanwhile.
+// A follower of a study is sent the lack of workers: at once if there is one already, once however often
+// the stream begins anew, and again if it was gone meanwhile.
 func TestEventsLack(t *testing.T) {
 	r := newRig(t, func(o *Options) { o.Stream = 20 * time.Millisecond })
 	lack := func(text string) {

@@ -26,8 +26,8 @@ import (
 	"github.com/assay-run/assay/study"
 )
 
-// A fakeHost keeps studies in a store, and runs nothing: what is steered, ordered, given and
-// withdrawn becomes the event that it is.
+// A fakeHost keeps studies in a store, and runs nothing: each steering, order, gift and
+// withdrawal becomes its event.
 type fakeHost struct {
 	store *setup.Store
 	mu    sync.Mutex
@@ -362,7 +362,7 @@ type rig struct {
 	at    *httptest.Server
 }
 
-// held is an input of the trial that runs, and what was kept of trial 1 as a.log: see keep.
+// held is an input of the trial that runs, and the file a.log kept of trial 1: see keep.
 const (
 	held     = "hello"
 	heldHash = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
@@ -380,7 +380,7 @@ func (r *rig) keep(t testing.TB, trial int64, files string) {
 	}
 }
 
-// listed is the list of what was kept of trial 1.
+// listed is the list of the files kept of trial 1.
 func listed(t testing.TB) (text []byte, hash string) {
 	t.Helper()
 	m := &blobs.Manifest{Files: []blobs.Kept{{Name: "a.log", SHA256: heldHash, Size: 5}}}

@@ -104,7 +104,7 @@ type Queue struct {
 	Discarded []Discarded `json:"discarded" nullable:"false" doc:"withdrawn trials that can be restored"`
 }
 
-// discarded returns the withdrawn trials that who may restore.
+// discarded returns the withdrawn trials that the caller may restore.
 func (s *Server) discarded(who Who, study string, limit int) []Discarded {
 	out := []Discarded{}
 	for _, d := range s.o.Trials.Discarded() {

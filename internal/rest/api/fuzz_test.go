@@ -23,7 +23,7 @@ func FuzzReadConfigs(f *testing.F) {
 	})
 }
 
-// A file of keys, whatever is in it, is opened, and what it remembers is remembered again.
+// A file of keys, whatever is in it, is opened, and its keys are remembered again.
 func FuzzKeysFile(f *testing.F) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	line, err := lineOf(replayKey{"a", "POST", "/x", "k"}, &replay{at: now, done: true, status: 200, answer: []byte("{}")})

@@ -13,7 +13,7 @@ import (
 	"github.com/assay-run/assay/store"
 )
 
-// What clients read of recorded studies is what it was: a member that changes is a change of these files.
+// Clients read recorded studies as before: a member that changes is a change of these files.
 func TestGolden(t *testing.T) {
 	r := newRig(t)
 	for _, name := range []string{"command", "front"} {

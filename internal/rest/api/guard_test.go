@@ -69,7 +69,7 @@ func foreignHosts(t testing.TB, r *rig) {
 
 func itoa(n int) string { b, _ := json.Marshal(n); return string(b) }
 
-// TestOrigins sends what a browser sends with the requests of web pages.
+// TestOrigins sends the headers that a browser sends with the requests of web pages.
 func TestOrigins(t *testing.T) {
 	r := newRig(t, func(o *Options) { o.Stream = 1 })
 	foreignOrigins(t, r)
@@ -114,8 +114,8 @@ func foreignOrigins(t testing.TB, r *rig) {
 	}
 }
 
-// Behind something that takes what a browser says off the requests, as a careless proxy does, there is no
-// such protection.
+// There is no such protection behind a careless proxy, which takes a browser's headers off the
+// requests.
 func TestPagesControl(t *testing.T) {
 	bare := func(t testing.TB) *rig {
 		r := newRig(t, func(o *Options) { o.Stream = 1 })
@@ -198,7 +198,7 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// Of many wrong tokens at once most are refused without waiting, and the rest wait in one
+// Most of many wrong tokens at once are refused without waiting, and the rest wait in one
 // line; a right one waits for none of them.
 func TestWrongTokens(t *testing.T) {
 	r := newRig(t)
@@ -209,7 +209,7 @@ func TestWrongTokens(t *testing.T) {
 	})
 }
 
-// Who answers wrong tokens at once is seen.
+// A server that answers wrong tokens at once fails the test.
 func TestWrongTokensControl(t *testing.T) {
 	hasty := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusUnauthorized)
@@ -255,7 +255,7 @@ func wrongTokens(t testing.TB, at string, meanwhile func()) {
 	}
 }
 
-// An empty value of a query is no way to say nothing.
+// An empty value of a query is not a missing one.
 func TestQueries(t *testing.T) {
 	r := newRig(t)
 	for query, want := range map[string]int{

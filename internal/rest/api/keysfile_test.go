@@ -22,7 +22,7 @@ func rekeyed(t *testing.T, file string) *rig {
 }
 
 // A write that comes again after a restart is answered as before, and not done again. One that was
-// cut off with its server is not done again either, and the answer says so. A secret is on no disk.
+// cut off with its server is not done again either, as the answer states. A secret is on no disk.
 func TestKeysSurviveARestart(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "keys.jsonl")
 	key := func(k string) http.Header { return http.Header{"Idempotency-Key": {k}} }
@@ -128,7 +128,7 @@ func (a *answered) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// However many writes there are, the file has what is remembered, and no more than as much again.
+// The file has the remembered writes, and no more than as much again, however many writes there are.
 func TestKeysAreBounded(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "keys.jsonl")
 	rs := newReplays(time.Now)

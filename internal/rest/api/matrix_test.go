@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// An opened is what the OpenAPI document says of one request.
+// An opened is one request of the OpenAPI document.
 type opened struct {
 	method, path string
 	role         Role
@@ -103,7 +103,7 @@ var bodies = map[string]string{
 	"PUT " + blobPath:                               held,
 }
 
-// filled puts what there is in the place of what a path names.
+// filled replaces the variables of a path by existing things.
 func filled(path string) string {
 	if path == prefix+"/compare" {
 		path += "?s=tuned&s=other"
@@ -220,7 +220,7 @@ func TestMatrix(t *testing.T) {
 	t.Logf("%d requests", n)
 }
 
-// wanted returns what may be answered: one status but where the request succeeds.
+// wanted returns the statuses that may be answered: one unless the request succeeds.
 func wanted(path string, has map[string]Role, least Role, listed bool, role Role) []int {
 	switch {
 	case listed && least == Nobody:

@@ -27,7 +27,7 @@ func (c *counted) Events(ctx context.Context, study string, after assay.Position
 	}
 }
 
-// Of a trial that is looked at, what concerns it is read, and not the record again.
+// A look at a trial reads the events that concern it, and not the record again.
 func TestAboutReadsLittle(t *testing.T) {
 	ctx := t.Context()
 	s := &counted{Mem: store.NewMem()}

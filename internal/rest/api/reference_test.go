@@ -10,7 +10,7 @@ import (
 	"github.com/assay-run/assay/internal/testbed"
 )
 
-// A described is a schema of the OpenAPI document, as far as the reference says it.
+// A described is a schema of the OpenAPI document, as far as the reference has it.
 type described struct {
 	Ref                  string `json:"$ref"`
 	Type                 any
@@ -27,7 +27,7 @@ type described struct {
 
 func (d *described) schema() string { return strings.TrimPrefix(d.Ref, "#/components/schemas/") }
 
-// form is what a value is, for a cell of a table.
+// form is the form of a value, for a cell of a table.
 func (d *described) form() string {
 	if d == nil {
 		return "any JSON"
@@ -78,7 +78,7 @@ func (d *described) told() string {
 	return strings.ReplaceAll(text, "|", "\\|")
 }
 
-// A bodied is what holds a body: by content type, a schema.
+// A bodied holds a body: by content type, a schema.
 type bodied struct {
 	Content map[string]struct{ Schema described }
 }
@@ -96,7 +96,7 @@ func (b bodied) form() string {
 	return ""
 }
 
-// The reference has every route in the order of the table, with what it takes and gives, and the schemas of those.
+// The reference has every route in the order of the table, with its input and output, and their schemas.
 func TestReferenceOfREST(t *testing.T) {
 	text, err := newRig(t).OpenAPI()
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/assay-run/assay/view"
 )
 
-// A client that follows the rows of a study has first what it lacks, a row once however many events are about it, and
-// then each change as it comes. It can come back with the number that it had last.
+// A client that follows the rows of a study has the missing rows first, each once however many events are about it,
+// and then each change as it comes. It can come back with the number that it had last.
 func TestRowsAreSent(t *testing.T) {
 	r := newRig(t)
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)

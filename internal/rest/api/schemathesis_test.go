@@ -28,7 +28,7 @@ func schemathesis() string {
 	return path
 }
 
-// beyond are the requests of which the document cannot say all that is wrong: what defines a
+// beyond are the requests whose flaws the document cannot describe completely: the definition of a
 // study, the values of the parameters of one, and a workflow. The others must be accepted if they are as the
 // document requires. A wrong request may be refused as too large, too.
 const beyond = `
@@ -78,8 +78,8 @@ include-operation-id = "patch-studies-study-budget"
 checks.positive_data_acceptance.expected-statuses = ["2xx", 404, 409, 422]
 `
 
-// TestSchemathesis sends a server what schemathesis makes of its OpenAPI document, in all phases:
-// every answer is one that the document has.
+// TestSchemathesis sends a server the requests that schemathesis makes from its OpenAPI document, in all
+// phases: every answer is one that the document has.
 func TestSchemathesis(t *testing.T) {
 	testbed.System(t)
 	program := schemathesis()

@@ -44,8 +44,8 @@ type Options struct {
 	// Peer identifies the other end of a connection from the operating system, such as by the owner of a socket. If Peer
 	// is nil or returns false, the token decides.
 	Peer func(net.Conn) (Who, bool)
-	// Hosts are additional accepted names of the server, besides those of the loopback interface. Case and port do not
-	// matter.
+	// Hosts are additional accepted names of the server, besides the names of the loopback interface. Case and port do
+	// not matter.
 	Hosts []string
 	// About is the response of GET /api/v1/server.
 	About About

@@ -38,7 +38,7 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// Who may define what is executed is an author: each key of a definition that runs or reads
+// Only an author may define a program to run: each key of a definition that runs or reads
 // something needs one, and none is forgotten.
 func TestExecutes(t *testing.T) {
 	for key, text := range map[string]string{
@@ -80,7 +80,7 @@ func TestExecutes(t *testing.T) {
 	}
 }
 
-// What a token is not for is not there.
+// A study that a token is not for is not there.
 func TestScope(t *testing.T) {
 	r := newRig(t)
 	r.keys.all["part"] = Token{Name: "part", Role: Author, Studies: []string{"tu"}}
@@ -159,7 +159,7 @@ func TestETag(t *testing.T) {
 	}
 }
 
-// Rows and columns say the same, page by page.
+// Rows and columns agree, page by page.
 func TestTrials(t *testing.T) {
 	r := newRig(t)
 	var rows []view.Trial
@@ -193,7 +193,7 @@ func TestTrials(t *testing.T) {
 	}
 }
 
-// The client says the same as the server, errors included.
+// The client returns the same as the server, errors included.
 func TestClient(t *testing.T) {
 	r := newRig(t)
 	ctx := t.Context()
@@ -284,7 +284,7 @@ func (r *rig) client(t *testing.T, token string) *Client {
 	return c
 }
 
-// A server makes no run a job of a batch system, whoever asks: its own workers make them.
+// A server makes no run a job of a batch system, whichever role asks: its own workers make them.
 func TestBatchSystemsAreRefused(t *testing.T) {
 	for _, place := range []string{"{on: slurm, setup: ['touch x']}", "{on: slurm}"} {
 		def, _, err := spec.Parse("study.yaml", []byte("app: a\nparameters: {n: 1..3}\nplace: "+place+"\n"), nil)

@@ -11,7 +11,7 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// One trial with all that is on record of it, and what its worker says.
+// One trial with all that is on record of it, and its worker's report.
 func TestTrial(t *testing.T) {
 	r := newRig(t)
 	ctx := t.Context()
@@ -93,7 +93,7 @@ func TestTrial(t *testing.T) {
 	}
 }
 
-// What a stopping rule decided, and a withdrawal that was undone.
+// The decision of a stopping rule, and a withdrawal that was undone.
 func TestTrialStoppedAndRestored(t *testing.T) {
 	r := newRig(t)
 	ctx := t.Context()
@@ -126,7 +126,7 @@ func TestTrialStoppedAndRestored(t *testing.T) {
 	}
 }
 
-// The queue has what can be restored, of the studies that who asks may see.
+// The queue has the trials that can be restored, of the studies that the caller may see.
 func TestDiscarded(t *testing.T) {
 	r := newRig(t)
 	r.keys.all["some"] = Token{Name: "some", Role: Operator, Studies: []string{"tun"}}

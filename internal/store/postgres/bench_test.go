@@ -14,8 +14,8 @@ import (
 // BenchmarkStudies has 32 studies append at once, and one alone: "gain" is how many times as many
 // appends they make in the same time, since the server puts commits together. A file that is
 // written by one process does the same in the same run; "of-file" and "one-of-file" are the
-// database's appends as parts of its. Rounds of all alternate. ASSAY_PG_DIR says on which disk
-// the server is: in memory a commit costs nothing.
+// database's appends as parts of its. Rounds of all alternate. ASSAY_PG_DIR chooses the disk of
+// the server: in memory a commit costs nothing.
 func BenchmarkStudies(b *testing.B) {
 	file, err := sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "a.db"), sqlite.Options{})
 	if err != nil {

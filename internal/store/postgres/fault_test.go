@@ -99,7 +99,7 @@ func TestPostmasterKilled(t *testing.T) {
 // A putter adds the trial of that ID.
 type putter func(ctx context.Context, s assay.Store, study string, id int64) error
 
-// A call that is made once, and a server that acknowledges what it has not written, are seen.
+// A call that is made once, and a server that acknowledges an event before it has written it, are seen.
 func TestPostmasterKilledControl(t *testing.T) {
 	server := testbed.NewPostgres(t)
 	for what, put := range map[string]putter{
@@ -256,13 +256,13 @@ func (p *proxy) forward(to io.Writer, from io.Reader, left *atomic.Int64) {
 	}
 }
 
-// A connection that is cut between send and reply, at every byte of the reply: the Append was
-// done or not, nobody knows, and yet it is there once.
+// A connection is cut between send and reply, at every byte of the reply: the caller does not know
+// if the Append was done, and yet it is there once.
 func TestCutReply(t *testing.T) {
 	cutReply(t, testbed.NewPostgres(t), int64(testbed.Times(5, 1)), put)
 }
 
-// Who adds what may be there already, wherever the record ends now, has it twice.
+// A caller that adds events again wherever the record ends now may have them twice.
 func TestCutReplyControl(t *testing.T) {
 	testbed.Fails(t, "an unknown outcome that is taken for none", func(t testing.TB) {
 		freshAddress(t) // brings the server up, or skips
@@ -336,7 +336,7 @@ func cutReply(t testing.TB, server *testbed.Postgres, step int64, put putter) {
 }
 
 // The same for a new study, a lease and its end, whose statements the connection knows already, so
-// that a cut is one behind the work: whoever cuts, what was made is ours.
+// that a cut is one behind the work: a study or lease that was made before a cut is ours.
 func TestCutOthers(t *testing.T) {
 	server := testbed.NewPostgres(t)
 	p := newProxy(t, filepath.Join(server.Dir(), ".s.PGSQL.5432"))
@@ -377,7 +377,7 @@ func TestCutOthers(t *testing.T) {
 	checkFsck(t, s)
 }
 
-// A server that is away for good is said so in time, and with the class of it.
+// A server that is away for good is reported in time, with the class of the error.
 func TestAway(t *testing.T) {
 	server := testbed.NewPostgres(t)
 	s := openTest(t, fresh(server))

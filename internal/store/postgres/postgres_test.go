@@ -47,8 +47,8 @@ func TestLeaser(t *testing.T) {
 		assaytest.LeaserOptions{})
 }
 
-// A holder that stands still loses the study by the server's clock, hears of it at the next
-// word, and its fence is the smaller one.
+// A holder that stands still loses the study by the server's clock, gets the error at its next
+// call, and its fence is the smaller one.
 func TestLeaseFrozen(t *testing.T) {
 	address := freshAddress(t)
 	a, b := openTest(t, address), openTest(t, address)

@@ -15,7 +15,7 @@ import (
 // ASCII. Nothing else of the store takes one.
 const migrationKey = 0x6173736179
 
-// migrations[i] turns tables of version i into those of version i+1. A released migration is never edited;
+// migrations[i] turns tables of version i into tables of version i+1. A released migration is never edited;
 // docs/format/store.md describes the newest version.
 //
 // Names are ordered by their bytes, as in every store. Only heads refers to studies: a reference from events would

@@ -107,7 +107,7 @@ func Restore(ctx context.Context, from, path string, replace bool) (r Report, ke
 
 // replaceable returns nil if no process has the store open, and there is none or it may be replaced. SQLite keeps a
 // lock on bytes of the file as long as a connection to it is open (https://sqlite.org/lockingv3.html): F_GETLK sees
-// those of other processes.
+// the locks of other processes.
 func (s file) replaceable(replace bool) error {
 	f, err := os.OpenFile(s.path, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {

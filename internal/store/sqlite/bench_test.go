@@ -80,7 +80,7 @@ func BenchmarkAppend(b *testing.B) {
 }
 
 // BenchmarkEvents reads a study of 10,000 trials, 20,000 events, with a memo for
-// each proposal: what a resume reads. The goal is at most 0.5 s of processor time.
+// each proposal, as a resume does. The goal is at most 0.5 s of processor time.
 func BenchmarkEvents(b *testing.B) {
 	s := openTest(b, filepath.Join(b.TempDir(), "a.db"))
 	if err := s.Create(b.Context(), "a", nil); err != nil {

@@ -52,7 +52,7 @@ func child(t testing.TB, mode string, args ...any) *exec.Cmd {
 	return c
 }
 
-// childAppend appends one trial after the other and says so on standard output,
+// childAppend appends one trial after the other and prints its number on standard output,
 // n times or for ever.
 func childAppend(args []string) error {
 	return appendEach(args, func(id int64, put func() error) error {
@@ -64,7 +64,7 @@ func childAppend(args []string) error {
 	})
 }
 
-// childBoast says so some time before.
+// childBoast prints it some time before.
 func childBoast(args []string) error {
 	return appendEach(args, func(id int64, put func() error) error {
 		fmt.Println(id)
@@ -103,7 +103,7 @@ func appendEach(args []string, each func(id int64, put func() error) error) erro
 	return s.Close()
 }
 
-// childMany appends to many studies at once, and says which and what on standard output, until
+// childMany appends to many studies at once, and prints each study and trial on standard output, until
 // it is killed or an Append fails.
 func childMany(args []string) error {
 	n, err := strconv.Atoi(args[1])
@@ -176,7 +176,7 @@ func childShare(args []string) error {
 }
 
 // childTurns appends n trials to a study that others append to as well: it takes the study for each, as soon as it is
-// free, and goes on where the others have come to.
+// free, and goes on from the last trial of the others.
 func childTurns(args []string) error {
 	path, study := args[0], args[1]
 	n, err := strconv.Atoi(args[2])
@@ -213,7 +213,7 @@ func childTurns(args []string) error {
 }
 
 // childStarve appends until the file may not grow any more (RLIMIT_FSIZE, which
-// is a full disk without one), and reports what it got.
+// is a full disk without one), and reports the error that it got.
 func childStarve(args []string) error {
 	limit, err := strconv.ParseUint(args[1], 10, 64)
 	if err != nil {
@@ -298,7 +298,7 @@ func childMigrate(args []string) error {
 }
 
 // childUpgrade opens a store of an earlier format and kills itself after that
-// many statements of the migration. It says how many there were if it lives.
+// many statements of the migration. It prints how many there were if it lives.
 func childUpgrade(args []string) error {
 	last, err := strconv.Atoi(args[1])
 	if err != nil {
@@ -328,7 +328,7 @@ DROP TABLE heads;
 `)
 }
 
-// A running is a child and what it has printed.
+// A running is a child and the output that it has printed.
 type running struct {
 	cmd  *exec.Cmd
 	done chan struct{} // closed when it has ended
@@ -365,7 +365,7 @@ func start(t testing.TB, c *exec.Cmd, lines chan<- string) *running {
 	return r
 }
 
-// acks returns the trials that the child said it has stored.
+// acks returns the trials that the child has printed as stored.
 func (r *running) acks(t testing.TB) (ids []int64) {
 	t.Helper()
 	<-r.done

@@ -63,7 +63,7 @@ func TestCopy(t *testing.T) {
 		t.Fatal(err)
 	}
 	grow(t, from, "a", 1, 400)
-	// A key that this version does not know is copied too: the bytes count, not what they mean.
+	// A key that this version does not know is copied too: the bytes count, not their meaning.
 	odd := []byte(`{"at":"2026-01-01T00:00:00Z","spent_ns":0,"future":7,"ended":{"by":"budget"}}`)
 	if _, err := from.AppendPayloads(ctx, "a", 800, odd); err != nil {
 		t.Fatal(err)
@@ -137,7 +137,7 @@ func TestCopyOther(t *testing.T) {
 	}
 }
 
-// Whoever reads damage copies none.
+// A copy that reads damage fails.
 func TestCopyDamaged(t *testing.T) {
 	from, to := newTest(t), openTest(t, filepath.Join(fastDir(t), "b.db"))
 	grow(t, from, "a", 1, 3)

@@ -33,7 +33,7 @@ func TestKill(t *testing.T) {
 	killAppends(t, cycles, "append")
 }
 
-// Who acknowledges a trial before it is on record loses some.
+// A process that acknowledges a trial before it is on record loses some.
 func TestKillControl(t *testing.T) {
 	testbed.Outside(t)
 	t.Parallel()
@@ -149,8 +149,8 @@ func TestProcesses(t *testing.T) {
 		trials)
 }
 
-// Many who want one study get it one after the other or hear who has it: no number is given twice, none is left out.
-// The control, who goes on from where the study was before another wrote, must be refused.
+// Processes that want one study get it one after the other, or an error that names the holder: no number is given
+// twice, none is left out. The control, which goes on from a position before another's write, must be refused.
 func TestProcessesOfOneStudy(t *testing.T) {
 	testbed.Outside(t)
 	t.Parallel()

@@ -36,12 +36,12 @@ func sampleEvents(study string) (events []assay.Event) {
 	return events
 }
 
-// written are the events of the sample as they are stored, those of the removed study too.
+// written are the events of the sample as they are stored, with the events of the removed study.
 var written = sync.OnceValue(func() map[string]bool {
 	all := map[string]bool{}
 	for study := range sampleStudies() {
 		for _, e := range sampleEvents(study) {
-			b, _ := store.EncodeEvents([]assay.Event{e}) // what was written could be
+			b, _ := store.EncodeEvents([]assay.Event{e}) // written events can be encoded
 			all[string(b[0])] = true
 		}
 	}
@@ -122,17 +122,17 @@ func (b bytesAt) ReadAt(p []byte, off int64) (int, error) {
 	return copy(p, b[off:]), nil
 }
 
-// outcome says what became of a damaged file.
+// outcome is the fate of a damaged file.
 type outcome int
 
 const (
-	refused  outcome = iota // Open says that it is damaged
+	refused  outcome = iota // Open reports the damage
 	reported                // Fsck does
-	whole                   // nobody does, and it reads as if nothing had happened
-	wrong                   // nobody does, and something is missing or different
+	whole                   // neither does, and it reads as if nothing had happened
+	wrong                   // neither does, and something is missing or different
 )
 
-// tryDamaged writes data as a store and finds out what becomes of it.
+// tryDamaged writes data as a store and returns its outcome.
 func tryDamaged(t testing.TB, dir string, data []byte) (o outcome, detail string) {
 	t.Helper()
 	path := filepath.Join(dir, "damaged.db")
@@ -151,7 +151,7 @@ func tryDamaged(t testing.TB, dir string, data []byte) (o outcome, detail string
 	if err != nil {
 		return reported, err.Error()
 	}
-	// What is read without an error is right, whether there was a warning or not.
+	// Events that are read without an error are right, whether there was a warning or not.
 	total := 0
 	for study := range sampleStudies() {
 		want := sampleEvents(study)

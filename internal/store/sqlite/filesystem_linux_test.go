@@ -59,7 +59,7 @@ func TestCheckFileSystem(t *testing.T) {
 	}
 }
 
-// What the kernel says is asked for each directory by itself.
+// The kernel is asked for the file system of each directory by itself.
 func TestFileSystemOf(t *testing.T) {
 	if got := fileSystemOf("/proc/self"); got != "proc" {
 		t.Errorf("/proc/self is on %q", got)

@@ -10,7 +10,7 @@ import (
 )
 
 // Each tampering changes one thing behind the store's back. repairable ones
-// concern only what follows from the events.
+// concern only values that follow from the events.
 func TestFsck(t *testing.T) {
 	tampering := []struct {
 		name, text string
@@ -107,7 +107,7 @@ func TestFsck(t *testing.T) {
 	}
 }
 
-// Reading never returns what was not appended, whatever was done to the file.
+// Reading never returns an event that was not appended, whatever was done to the file.
 func TestReadTampered(t *testing.T) {
 	for _, text := range []string{
 		`UPDATE events SET payload = replace(payload, '0.25', '0.75') WHERE seq = 7`,

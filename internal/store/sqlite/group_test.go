@@ -52,7 +52,7 @@ func together(t *testing.T, s *Store, calls ...func() error) (errs []error, comm
 	return errs, int(n.Load())
 }
 
-// Of those in one transaction each has its own error, and who fails takes nobody along.
+// Each write in a transaction has its own error, and a write that fails fails no other.
 func TestGroupErrors(t *testing.T) {
 	s := newTest(t)
 	ctx := t.Context()
@@ -82,7 +82,7 @@ func TestGroupErrors(t *testing.T) {
 		{put("b", 7), assay.ErrConflict},
 		{put("nobody", 1), fs.ErrNotExist},
 		{half, assay.ErrLocked},
-		{put("a", 2), nil}, // behind what the first has written in this transaction
+		{put("a", 2), nil}, // behind the write of the first in this transaction
 		{put("a", 2), nil}, // the same once more
 		{put("b", 4), nil},
 		{func() error { return s.Create(ctx, "c", nil) }, fs.ErrExist},
@@ -145,8 +145,8 @@ func TestGroupIsDoneAgain(t *testing.T) {
 	checkFsck(t, s)
 }
 
-// Nobody hears of a write before the commit that holds it: what an Append has returned,
-// another connection to the file can read.
+// No caller gets the outcome of a write before the commit that holds it: another connection to the file
+// can read the events of an Append that has returned.
 func TestReportedBehindCommit(t *testing.T) {
 	const studies, each = 8, 6
 	path := filepath.Join(fastDir(t), "a.db")
@@ -171,7 +171,7 @@ func TestReportedBehindCommit(t *testing.T) {
 				if sum, err := other.Summary(t.Context(), study); err != nil || sum.Events != 2*id {
 					t.Errorf("study %s: %d events are on the disk, %d were reported, %v", study, sum.Events, 2*id, err)
 				}
-				// Of a conflict the same is true: what has moved the record is there.
+				// The same is true of a conflict: the event that has moved the record is there.
 				if _, err := s.Append(t.Context(), study, 0, pair(99)...); !errors.Is(err, assay.ErrConflict) {
 					t.Errorf("study %s: got %v, want ErrConflict", study, err)
 				}
@@ -182,8 +182,8 @@ func TestReportedBehindCommit(t *testing.T) {
 	checkFsck(t, s)
 }
 
-// If the commit fails, all who were in it hear of it, those too whose own error follows from
-// what is lost with it.
+// All callers in a commit get its error if it fails, also a caller whose own error follows from
+// a write that is lost with it.
 func TestGroupCommitFails(t *testing.T) {
 	s := newTest(t)
 	ctx := t.Context()
@@ -215,7 +215,7 @@ func TestGroupCommitFails(t *testing.T) {
 }
 
 // 32 studies at once need a third of the commits at the most: how many times faster that is
-// depends on the disk, and BenchmarkStudies says it.
+// depends on the disk, and BenchmarkStudies measures it.
 func TestGroupSaves(t *testing.T) {
 	const studies, each = 32, 10
 	var commits atomic.Int64
@@ -247,7 +247,7 @@ func TestGroupSaves(t *testing.T) {
 	}
 }
 
-// Who does not want to wait any more leaves no trace, and keeps nobody waiting.
+// A caller that does not want to wait any more leaves no trace, and keeps no other waiting.
 func TestGroupWithoutOne(t *testing.T) {
 	s := newTest(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -272,7 +272,7 @@ func TestGroupWithoutOne(t *testing.T) {
 	}
 }
 
-// kill -9 of a process whose studies share their commits: nothing that it was told is lost.
+// kill -9 of a process whose studies share their commits loses no acknowledged trial.
 func TestKillGroup(t *testing.T) {
 	testbed.Outside(t)
 	t.Parallel()
@@ -309,7 +309,7 @@ func TestKillGroup(t *testing.T) {
 	t.Logf("%d kills, %d trials acknowledged, none lost or doubled", cycles, acks)
 }
 
-// A failed fsync under a group of writes loses nothing that anybody was told.
+// A failed fsync under a group of writes loses no acknowledged trial.
 func TestFailedSyncGroup(t *testing.T) {
 	testbed.Outside(t)
 	t.Parallel()

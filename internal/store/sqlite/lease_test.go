@@ -52,7 +52,7 @@ func TestFenceIsKept(t *testing.T) {
 	}
 }
 
-// A lock file that somebody has taken away is a lease that is lost.
+// A lease is lost if its lock file was taken away.
 func TestLeaseFileIsGone(t *testing.T) {
 	s := newTest(t)
 	l, err := s.Lease(t.Context(), "a", "somebody", time.Hour)

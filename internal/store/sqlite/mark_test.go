@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A killed is what a process that was killed left of a store, and puts it back into the same files.
+// A killed holds a store as a process that was killed left it, and puts it back into the same files.
 type killed struct {
 	path            string
 	file, wal, mark []byte
@@ -36,7 +36,7 @@ func killedWith(t testing.TB, trials int64) killed {
 	return k
 }
 
-// with puts the file there with that log; nil is none. The file stays the same one.
+// with puts the file there with that log; nil is no log. The file stays the same one.
 func (k killed) with(t testing.TB, wal []byte) {
 	t.Helper()
 	for _, suffix := range []string{"-wal", "-shm"} {
@@ -64,7 +64,7 @@ func (k killed) trials(t testing.TB) (int64, error) {
 	return sum.Trials(), err
 }
 
-// A log that lost its end, wherever it was cut, is seen; what is left is saved.
+// A log that lost its end, wherever it was cut, is seen; the trials that are left are saved.
 func TestDamageOfTheLogsEnd(t *testing.T) {
 	t.Parallel()
 	trials := int64(25)
@@ -82,7 +82,7 @@ func TestDamageOfTheLogsEnd(t *testing.T) {
 	}
 	cuts := []int{0, 1, walHeader - 1, walHeader, len(k.wal) - 1}
 	saved := map[int]int64{} // at least, by cut
-	whole := int64(-1)       // trials whose commit is there; the first commit is that of the study
+	whole := int64(-1)       // trials whose commit is there; the first commit is the study's
 	for i, f := range scan.frames {
 		end := int(f.offset) + pageSize
 		if f.commit {
@@ -143,7 +143,7 @@ func TestDamageOfEachFrame(t *testing.T) {
 	}
 }
 
-// What is no damage is not taken for it: another file in the place of this one, a study that was removed,
+// Open reports no damage for another file in the place of this one, for a study that was removed, nor for
 // a mark that is gone, old or not whole.
 func TestMarkRefusesNothingWhole(t *testing.T) {
 	for name, edit := range map[string]func(k killed) error{
@@ -173,7 +173,7 @@ func TestMarkRefusesNothingWhole(t *testing.T) {
 		}
 	}
 	grow(t, s, "b", 1, 3)
-	// What fails or conflicts behind the last commit is not marked.
+	// An Append that fails or conflicts behind the last commit is not marked.
 	if _, err := s.Append(t.Context(), "b", 3, pair(9)...); err == nil {
 		t.Fatal("a conflict is no error")
 	}

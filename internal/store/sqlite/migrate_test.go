@@ -123,7 +123,7 @@ func checkMigrated(t *testing.T, s *Store, sums map[string]assay.Summary, rows m
 	checkFsck(t, s)
 }
 
-// A file of format 1 says the same after its migration, and goes on.
+// A file of format 1 has the same events after its migration, and goes on.
 func TestMigrateOne(t *testing.T) {
 	path := manyStates(t)
 	sums, rows := oldHeads(t, path)

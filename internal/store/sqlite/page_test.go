@@ -150,7 +150,7 @@ func TestUvarint(t *testing.T) {
 	}
 }
 
-// What is too short for what it says is no record; bytes behind it are not looked at.
+// Bytes that are too few for their header are no record; bytes behind a record are not looked at.
 
 func TestColumns(t *testing.T) {
 	for b, want := range map[string]int{
@@ -174,9 +174,9 @@ func TestColumns(t *testing.T) {
 
 // The report names the events that are not there, in the middle and at the end, and no two studies have one name.
 
-// What fails leaves no trace, and what others have written in the same transaction stays.
+// A write that fails leaves no trace, and the writes of others in the same transaction stay.
 
-// A lock file says who has it, as far as that is known.
+// A lock file names its holder, as far as that is known.
 
 // A file without the mark of this program is taken only if it is empty, and one of a later format not at all.
 

@@ -20,7 +20,7 @@ type ack struct {
 	at int
 }
 
-// record has a child append n trials to a study on a disk, and returns what it acknowledged.
+// record has a child append n trials to a study on a disk, and returns the trials that it acknowledged.
 func recordAcks(t *testing.T, d *faultdisk.Disk, synchronous string, n int) (acks []ack) {
 	t.Helper()
 	cmd := child(t, "append", filepath.Join(d.Dir, "a.db"), "one", synchronous, n)
@@ -73,8 +73,8 @@ func lostAt(t *testing.T, d *faultdisk.Disk, acks []ack, at int, rng *rand.Rand)
 	return max(0, of-n), of
 }
 
-// A finished trial is not lost by a power cut, at any instant. Where commits do not wait for the disk, as the control
-// has it, nearly every cut loses some.
+// A finished trial is not lost by a power cut, at any instant. Nearly every cut loses some in the control, whose
+// commits do not wait for the disk.
 func TestPowerCut(t *testing.T) {
 	testbed.Outside(t)
 	t.Parallel()
@@ -111,7 +111,7 @@ func TestPowerCut(t *testing.T) {
 	}
 }
 
-// Each operation on the disk fails once, in a run of its own: what was acknowledged is there, and the
+// Each operation on the disk fails once, in a run of its own: all acknowledged trials are there, and the
 // study goes on.
 func TestEachOperationFails(t *testing.T) {
 	testbed.Outside(t)

@@ -14,8 +14,8 @@ import (
 	"github.com/assay-run/assay/internal/testbed"
 )
 
-// childReadOnly looks at the store in a directory that is mounted read-only, and tries to write to it. It says how many
-// trials it read and how many calls that write were refused.
+// childReadOnly looks at the store in a directory that is mounted read-only, and tries to write to it. It prints the
+// numbers of trials that it read and of calls that write and were refused.
 func childReadOnly(args []string) error {
 	ctx := context.Background()
 	s, err := Open(ctx, args[0], Options{AnyFileSystem: true})
@@ -83,8 +83,8 @@ func readOnly(t *testing.T, path string) string {
 }
 
 // A store on a file system that is mounted read-only, as a snapshot is, can be looked at in full, with locks or
-// without, and refuses what writes. One whose log holds what is not in the file, and one of an earlier format, are
-// refused rather than read in part; and so is one that lost what its mark says was recorded.
+// without, and refuses calls that write. One whose log holds events that are not in the file, and one of an earlier
+// format, are refused rather than read in part; and so is one that lost an event that its mark has as recorded.
 func TestReadOnly(t *testing.T) {
 	testbed.Outside(t)
 	s := newTest(t)

@@ -24,8 +24,8 @@ func small(t *testing.T) string {
 	return dir
 }
 
-// A disk that somebody fills costs no result of the runs that end then: there is room for them, and
-// after that the error says what is the matter. When the disk has room again, so has the store.
+// A disk that fills up costs no result of the runs that end then: there is room for them, and
+// after that the error names the full disk. The store has room again when the disk has.
 func TestReserve(t *testing.T) {
 	for _, reserve := range []bool{true, false} {
 		dir := small(t)

@@ -157,7 +157,7 @@ func TestMigrationKilled(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(5, 6))
 	before, after := 0, 0
-	var whole time.Duration // of a migration that nobody ends
+	var whole time.Duration // of a migration that is not killed
 	cycles := 12
 	if soak() {
 		cycles = 200

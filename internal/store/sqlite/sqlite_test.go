@@ -106,7 +106,7 @@ func TestPragmas(t *testing.T) {
 	}
 }
 
-// What cannot be opened is named, and not touched.
+// The error names a file that cannot be opened, and the file is not touched.
 func TestRefused(t *testing.T) {
 	dir := filepath.Join(fastDir(t), "dir")
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -213,7 +213,7 @@ func TestFull(t *testing.T) {
 	if err := os.Rename(hidden, s.Path()); err != nil {
 		t.Fatal(err)
 	}
-	// Then the same call does what the first one should have done.
+	// Then the same call writes the event that the first one should have written.
 	if err := put(t.Context(), s, "a", id-1); err != nil {
 		t.Fatal(err)
 	}
@@ -336,7 +336,7 @@ func TestLockProcess(t *testing.T) {
 }
 
 // A process that is killed leaves its lock to a child that has not called exec yet,
-// for a moment. Who comes next waits for that; for a holder that lives nobody waits.
+// for a moment. The next process waits for that; no process waits for a holder that lives.
 func TestLockOfTheKilled(t *testing.T) {
 	testbed.Outside(t)
 	s := newTest(t)

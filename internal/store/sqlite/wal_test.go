@@ -34,8 +34,8 @@ func writeLogged(t testing.TB, file, wal []byte) (path string) {
 	return path
 }
 
-// SQLite takes damage in its log for the log's end, and forgets what follows
-// without a word. We do not; and salvage finds what follows.
+// SQLite takes damage in its log for the log's end, and forgets the frames behind it
+// without an error. Open reports the damage, and salvage finds the frames.
 func TestDamagedLog(t *testing.T) {
 	const trials = 12
 	file, wal := logged(t, trials)
@@ -97,8 +97,8 @@ func trySalvageLog(t testing.TB, path string, n int64) {
 	}
 }
 
-// What a power cut leaves is not damage: the last transaction in part, in any
-// order of its frames, behind it those of an earlier log.
+// The remains of a power cut are not damage: the last transaction in part, in any
+// order of its frames, behind it frames of an earlier log.
 func TestUnfinishedLog(t *testing.T) {
 	const trials = 6
 	file, wal := logged(t, trials)

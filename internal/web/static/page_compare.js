@@ -1,8 +1,8 @@
 import { history } from "./history.js";
 import { Study } from "./study.js";
 
-// The page that compares: the server has said in words and tables what there is; here the best so
-// far of the studies is drawn on one axis.
+// The page that compares: the server has written the words and tables; this module draws the best
+// so far of the studies on one axis.
 
 /** @param {string} path @returns {Promise<any>} */
 async function get(path) {

@@ -3,7 +3,7 @@ import { seconds } from "./format.js";
 import { occupancy } from "./occupancy.js";
 import { visible } from "./study.js";
 
-// The page of cost models: numbers get sliders, and what is predicted follows them.
+// The page of cost models: numbers get sliders, and the prediction follows them.
 
 /** @type {HTMLFormElement | null} */
 const form = document.querySelector("[data-predict]");
@@ -25,7 +25,7 @@ if (place && data) {
   chart = occupancy(place, JSON.parse(data.textContent ?? "{}"));
 }
 
-// show says what is predicted, at the same places as the server has.
+// show writes the prediction, at the same places as the server.
 /** @param {Predicted & {elasticities?: Record<string, number>}} p */
 function show(p) {
   chart?.predict(p);

@@ -1,4 +1,4 @@
-// Where the study file is wrong, the text is chosen there.
+// The page selects the text of the study file at its error.
 const at = /^[^:]*study\.yaml:(\d+)(?::(\d+))?/.exec(document.getElementById("wrong")?.textContent.replace("× ", "") ?? "");
 if (at) {
   const field = /** @type {HTMLTextAreaElement} */ (document.getElementById("file")), lines = field.value.split("\n");

@@ -2,7 +2,7 @@ import { seconds } from "./format.js";
 import { ago, follow, get, keyed, link, put, ref, say, visible } from "./rows.js";
 
 // The queue as it goes on. Acts are the form's own; here the reason of a discard is asked for without
-// another page, and the commands are those of what is chosen.
+// another page, and the commands are for the chosen trials.
 
 /** @typedef {any} Entry a trial of the queue, as the API has it */
 

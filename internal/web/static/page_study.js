@@ -18,8 +18,8 @@ import { Study, visible } from "./study.js";
 import { table } from "./table.js";
 import { timeline } from "./timeline.js";
 
-// The page of a study. The server has said in words what there is; here the same is drawn, and
-// grows with the rows that come. What is first in sight is drawn first, the rest when it comes near.
+// The page of a study. The server has written the facts in words; this module draws them, and adds
+// the rows that arrive. The chart first in sight is drawn first, each other one when it is near.
 
 const head = JSON.parse(document.getElementById("data")?.textContent ?? "");
 const base = "/api/v1/studies/" + encodeURIComponent(head.study);
@@ -50,7 +50,7 @@ class Page {
     this.selection = new Selection(this.study);
     /** @type {Map<string, Chart>} charts that are drawn */
     this.charts = new Map();
-    this.first = head.objectives ? "front" : "history"; // what is drawn first
+    this.first = head.objectives ? "front" : "history"; // the chart that is drawn first
     this.near = new Set([this.first]); // places that are in sight, or close to it
     this.stale = new Set(); // charts that are behind the study
     this.cost = 0; // ms of the last update
@@ -82,7 +82,7 @@ class Page {
     get("/answer").then((a) => this.answer(a), (e) => say("words", "The answer is not available: " + e.message));
   }
 
-  // draw makes a chart, in place of what the page had there for who has no script.
+  // draw makes a chart, in place of the page's content for readers without script.
   /** @param {string} name */
   draw(name) {
     const at = place(name), s = this.study;
@@ -99,7 +99,7 @@ class Page {
     if (make) this.charts.set(name, make());
   }
 
-  // watch draws what comes near to the window, and notes what is out of it.
+  // watch draws the charts that come near to the window, and notes the ones out of it.
   watch() {
     const names = new Map();
     const seen = new IntersectionObserver((entries) => {
@@ -139,7 +139,7 @@ class Page {
     }, (err) => { said.textContent = "No model yet: " + err.message; });
   }
 
-  // answer shows what the study has come to, with the runs at the end.
+  // answer shows the study's result, with the runs at the end.
   /** @param {any} a */
   answer(a) {
     const s = this.study;
@@ -166,7 +166,7 @@ class Page {
     this.later();
   }
 
-  // facts says in words what has changed.
+  // facts writes the changes in words.
   facts() {
     const s = this.study, t = s.trials;
     /** @type {Record<string, number>} */
@@ -183,7 +183,7 @@ class Page {
     if ((n.done ?? 0) + (n.censored ?? 0) + (n.infeasible ?? 0) > 1) document.querySelector(".cards")?.classList.remove("bare");
     if (n.running && !ended) live("running")?.removeAttribute("hidden");
     const r = this.recommended, row = r ? s.row.get(r.trial) : undefined;
-    if (r && row !== undefined) { // until there is an answer, what the server has said stands
+    if (r && row !== undefined) { // the server's text stands until there is an answer
       say("best", s.say(r.value));
       const single = s.sofar.at(-1);
       say("best-what", (r.keep ? "keep this: " : "") + (r.runs > 1 ? `median of ${r.runs} runs of ` : "") + `trial ${r.trial}` +
@@ -225,18 +225,18 @@ class Page {
     this.later();
   }
 
-  // tick has what runs grow.
+  // tick lets running trials grow.
   tick() {
     for (const e of document.querySelectorAll("time[data-ago]")) {
       const s = (Date.now() - Date.parse(/** @type {HTMLTimeElement} */ (e).dateTime)) / 1000;
       if (s < 3600) e.textContent = s < 2 ? "now" : seconds(Math.floor(s)) + " ago";
     }
-    // What follows from all trials is worked out anew every now and then.
+    // The page asks every now and then anew for the results of all trials.
     if (this.events > this.answered && Date.now() - this.worked > 15000 + 0.3 * this.study.n && !document.hidden) {
       this.worked = Date.now();
       this.reask();
     }
-    // That what ran a study was killed is no event.
+    // A kill of the program that ran a study is no event.
     if (live("state")?.textContent === "running" && Date.now() - this.heard > 4000) {
       this.heard = Date.now();
       this.look();
@@ -248,7 +248,7 @@ class Page {
   }
 
   // follow takes in the rows that change behind the events that the page was made of, which are no later than its
-  // trials. The browser comes back by itself, and says what it had last.
+  // trials. The browser reconnects by itself, and sends the last event that it had.
   follow() {
     const source = new EventSource(`${base}/events?rows=true&after=${head.events}`);
     let gone = 0;

@@ -6,7 +6,7 @@ import { follow, get, say, visible } from "./rows.js";
 import { linear, padded, timeTicks } from "./scale.js";
 import { font, Surface } from "./surface.js";
 
-// One trial as it goes on: what it reports is drawn, and when it has ended the page is loaded again.
+// One trial as it goes on: the page draws its reports, and loads again when it has ended.
 
 const place = /** @type {HTMLElement} */ (document.getElementById("trial"));
 const path = `/studies/${encodeURIComponent(place.dataset.study ?? "")}/trials/${place.dataset.trial}`;
@@ -103,7 +103,7 @@ function attempts(d) {
   if (a) say("elapsed", seconds(a.elapsed_s + (a.silent_s ?? 0)));
 }
 
-// print shows what was printed, and follows its end unless somebody reads above it.
+// print shows the output, and follows its end unless the reader is above it.
 async function print() {
   const at = document.getElementById("output");
   if (!at || at.dataset.state === "ended") return;

@@ -3,8 +3,8 @@ import { visible } from "./study.js";
 
 // Lists that the server has written and that go on: rows of templates, filled with texts.
 
-// keyed has the rows of a list be those of items, in their order. A row stays that of its item, with
-// what is chosen in it and where the focus is.
+// keyed gives a list a row for each of items, in their order. A row stays its item's, with its
+// choices and the focus.
 /**
  * @param {HTMLElement} body
  * @param {any[]} items

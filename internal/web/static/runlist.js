@@ -3,8 +3,8 @@ import { count, seconds } from "./format.js";
 import { alike, foresee } from "./foresee.js";
 import { visible } from "./study.js";
 
-// Runs is the list of what runs and what waits: by the queue of the server or, of a study that a
-// terminal runs, by the record.
+// Runs is the list of running and waiting trials: by the queue of the server, or by the record if
+// a terminal runs the study.
 export class Runs {
   /** @param {string} name @param {import("./study.js").Study} study */
   constructor(name, study) {
@@ -17,7 +17,7 @@ export class Runs {
     this.total = 0;
     this.shown = "";
     this.asking = 0;
-    this.known = false; // what the queue has: until then the list is as the server wrote it
+    this.known = false; // whether the queue is known: the list is as the server wrote it until then
     this.at = Date.now(); // when the queue was asked for
     // A request that arrives after the log-out would be refused, and shown as an error on the console.
     this.leave = new AbortController();
@@ -53,7 +53,7 @@ export class Runs {
     }, 150);
   }
 
-  // rows returns what is shown: trials with where they are.
+  // rows returns the shown trials with their places.
   rows() {
     if (this.queue.length) {
       return this.queue.map((e) => ({ trial: e.trial, config: e.config, worker: e.worker ?? "", placed: e.state === "placed",
@@ -69,7 +69,7 @@ export class Runs {
     return out;
   }
 
-  // update shows what has changed; a reason that is being written stays.
+  // update shows the changes; a reason that is being written stays.
   update() {
     if (!this.known) return this.ask();
     const rows = this.rows(), waiting = rows.filter((r) => !r.placed).length + Math.max(0, this.total - this.queue.length);
@@ -126,8 +126,8 @@ export class Runs {
   }
 }
 
-// ends shows how far a run has come: what it has run, the band in which it is expected to end, and
-// where the best ended, if the time is what is minimized.
+// ends shows the progress of a run: its time so far, the band in which it is expected to end, and
+// the end of the best if the study minimizes time.
 /** @param {Element} row @param {HTMLElement} fill @param {number} ran @param {ReturnType<typeof foresee>} end @param {Num} best */
 function ends(row, fill, ran, end, best) {
   const track = /** @type {HTMLElement} */ (fill.parentElement);

@@ -1,6 +1,6 @@
 import { themeChanged } from "./dom.js";
 
-// What every page has: the theme without a reload, and keys.
+// Every page has these: the theme without a reload, and keys.
 
 const root = document.documentElement;
 
@@ -28,8 +28,8 @@ function theme() {
 }
 
 // keys: j and k go through the rows of the list in which the focus is, or of the first one, / goes
-// to the first field that filters, ? says which keys there are. What a chart or a table makes of a
-// key itself is its own.
+// to the first field that filters, ? lists the keys. A chart or a table handles its own keys
+// itself.
 function keys() {
   const go = (/** @type {number} */ d) => {
     const old = /** @type {HTMLElement | null} */ (document.querySelector("tr[data-at]"));

@@ -3,8 +3,8 @@
 /** @type {Record<string, number>} */
 const units = { h: 3600, m: 60, s: 1, ms: 1e-3 };
 
-// toSeconds returns a written length of time in seconds, null if it is none. A number alone is
-// none, as on the command line.
+// toSeconds returns a written length of time in seconds, null for other text. A number alone
+// has no unit and so gives null, as on the command line.
 /** @param {string} text @returns {Num} */
 export function toSeconds(text) {
   const parts = [...text.trim().matchAll(/(\d+(?:\.\d*)?|\.\d+)(h|ms|m|s)/gy)];

@@ -145,8 +145,7 @@ func TestFewTasksAreCautious(t *testing.T) {
 	}
 }
 
-// TestSizesAreUsed: where memory is in proportion to the input, the request is too, and not where
-// requests cannot depend on it.
+// TestSizesAreUsed: the request is in proportion to the input if memory is, and not if requests cannot depend on it.
 func TestSizesAreUsed(t *testing.T) {
 	var uses []Use
 	for i := range 300 {
@@ -173,7 +172,7 @@ func TestSizesAreUsed(t *testing.T) {
 	}
 }
 
-// TestUnknownRange: sizes that are all the same say nothing, so that a larger input gets
+// TestUnknownRange: sizes that are all the same give no information, so that a larger input gets
 // more in proportion, within bounds.
 func TestUnknownRange(t *testing.T) {
 	var uses []Use
@@ -212,7 +211,7 @@ func TestTry(t *testing.T) {
 }
 
 // TestUsesOfLostAttempts: attempts that were killed go to their task, those of a task that never
-// ended say that it needs twice what it had, and what failed by itself says nothing.
+// ended show a need of twice its memory, and an attempt that failed by itself shows nothing.
 func TestUsesOfLostAttempts(t *testing.T) {
 	w := &workflow.Workflow{
 		Tasks: []workflow.Task{
@@ -236,7 +235,7 @@ func TestUsesOfLostAttempts(t *testing.T) {
 	}
 }
 
-// TestJudgeSeesOthersOnly: no part is sized by what it has in it, and each task is counted once.
+// TestJudgeSeesOthersOnly: no part is sized by its own tasks, and each task is counted once.
 func TestJudgeSeesOthersOnly(t *testing.T) {
 	var uses []Use
 	for i := range 50 {

@@ -125,7 +125,7 @@ func TestRemoteReadersShareTheLink(t *testing.T) {
 		handTask{run: 1, reads: []string{"x"}}, handTask{run: 1, reads: []string{"y"}})
 	net := network(t, []Site{
 		{Name: "home", Storage: math.Inf(1)},
-		{Name: "far", Slots: 2, Speed: 1}, // it keeps nothing: what it reads is at home
+		{Name: "far", Slots: 2, Speed: 1}, // it keeps nothing: its input is at home
 	}, Link{0, 1, 10, 0})
 	s, err := MakePlans(w, net, Options{Model: ScaledModel{Block: 1e9}})
 	if err != nil {
@@ -173,7 +173,8 @@ func TestPlansAreDeterministic(t *testing.T) {
 }
 
 // Without errors there is no interval. With one, tasks of a kind err together: the interval of ten tasks in
-// a row of one kind is ten times as wide as that of one, that of ten kinds much narrower.
+// a row of one kind is ten times as wide as the interval of one, and the interval of ten kinds is much
+// narrower.
 func TestIntervalsErrByKind(t *testing.T) {
 	chain := func(kind func(int) string) *workflow.Workflow {
 		var tasks []handTask
@@ -226,7 +227,7 @@ func (e unsure) Time(t *workflow.Task, _ Resource) (TaskTime, error) {
 	return TaskTime{Compute: t.Run, Error: float64(e)}, nil
 }
 
-// broken is a model that cannot say, or says nonsense.
+// broken is a model that returns an error, or nonsense.
 type broken struct {
 	x   TaskTime
 	err error
@@ -234,7 +235,7 @@ type broken struct {
 
 func (b broken) Time(*workflow.Task, Resource) (TaskTime, error) { return b.x, b.err }
 
-// An error of the model ends the planning, and so does a time that is none.
+// An error of the model ends the planning, and so does an invalid time.
 func TestModelsThatCannotSay(t *testing.T) {
 	w, net := handMade(t, nil, handTask{run: 1}), network(t, []Site{{Name: "A", Slots: 1}})
 	lost := errors.New("lost")
@@ -254,8 +255,8 @@ func TestModelsThatCannotSay(t *testing.T) {
 	}
 }
 
-// A workflow without files has those that its bytes imply: one for what each task writes, and one for what
-// it reads and nobody writes.
+// A workflow without files has the files that its bytes imply: one for the output of each task, and one
+// for its input that no task writes.
 func TestFilesThatBytesImply(t *testing.T) {
 	b := workflow.Builder{Name: "bytes"}
 	for i, x := range []workflow.Task{{ID: "a", In: 30, Out: 50}, {ID: "b", In: 80, Out: 10}, {ID: "c", In: 50}} {

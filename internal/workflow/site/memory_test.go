@@ -43,8 +43,7 @@ func TestSiteMemory(t *testing.T) {
 	}
 }
 
-// TestSiteMemoryNowhere checks that a task which is too large for every site is named
-// with what it needs.
+// TestSiteMemoryNowhere checks that a task which is too large for every site is named with its need.
 func TestSiteMemoryNowhere(t *testing.T) {
 	net, err := NewNetwork([]Site{{Name: "A", Slots: 1, Memory: 1e9, Storage: math.Inf(1)}}, nil)
 	if err != nil {
@@ -59,7 +58,7 @@ func TestSiteMemoryNowhere(t *testing.T) {
 	}
 }
 
-// TestUsage checks what a plan asks of each site.
+// TestUsage checks the demand of a plan on each site.
 func TestUsage(t *testing.T) {
 	p := &Plan{
 		Decisions: []Decision{

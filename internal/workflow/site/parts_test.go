@@ -80,7 +80,7 @@ func TestSlotsStayInOrder(t *testing.T) {
 	})
 }
 
-// What a state writes no other state sees, however they share pages and slots.
+// No state sees the writes of another state, however they share pages and slots.
 func TestStatesDoNotSeeEachOther(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 3*pageSize).Draw(t, "n")
@@ -112,7 +112,7 @@ func TestStatesDoNotSeeEachOther(t *testing.T) {
 	})
 }
 
-// Of many options the first n in order are kept, without those of an equal outcome: sorting all agrees.
+// The first n options in order are kept, without options of an equal outcome: sorting all agrees.
 func TestLeastOptionsAreThoseOfSorting(t *testing.T) {
 	parent := &state{gen: 1}
 	rapid.Check(t, func(t *rapid.T) {
@@ -136,8 +136,8 @@ func TestLeastOptionsAreThoseOfSorting(t *testing.T) {
 	})
 }
 
-// A task takes its run time at the site's speed, and its data flow over what is narrowest on the way, with
-// a round trip for each block.
+// A task takes its run time at the site's speed, and its data flow over the narrowest part of the way,
+// with a round trip for each block.
 // Reference: section 2.1
 func TestScaledModel(t *testing.T) {
 	far, wide := &Route{Bandwidth: 10, Latency: 0.5}, &Route{Bandwidth: 1 << 20, Latency: 1}
@@ -166,7 +166,7 @@ func TestScaledModel(t *testing.T) {
 	}
 }
 
-// Each wrong value of a site or a link is said with its place.
+// Each wrong value of a site or a link is reported with its place.
 func TestNetworkFlaws(t *testing.T) {
 	good := func() []Site { return []Site{{Name: "A", Slots: 1}, {Name: "B"}} }
 	for _, tt := range []struct {
@@ -278,7 +278,7 @@ func TestWordsForPeople(t *testing.T) {
 		{
 			Plan{Prediction: workflow.Prediction{Makespan: 30}, Path: Breakdown{Compute: 11, Local: 19}},
 			"19 s more of local I/O",
-		}, // a second less than a tenth of the gap is not said
+		}, // a second less than a tenth of the gap is not named
 	} {
 		if got := whyLoses(&tt.plan, best); got != tt.want {
 			t.Errorf("got %q, want %q", got, tt.want)
@@ -286,8 +286,8 @@ func TestWordsForPeople(t *testing.T) {
 	}
 }
 
-// What makes a plan lose is the two greatest parts of the gap, each more than a tenth of it; where there is no gap it
-// is what the plan moves more.
+// The two greatest parts of the gap, each more than a tenth of it, make a plan lose. The additional data that the
+// plan moves take their place if there is no gap.
 func TestWhyLoses(t *testing.T) {
 	plan := func(makespan, staged, remote float64, path Breakdown) *Plan {
 		return &Plan{Prediction: workflow.Prediction{Makespan: makespan}, Staged: staged, Remote: remote, Path: path}

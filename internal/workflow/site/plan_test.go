@@ -16,9 +16,8 @@ import (
 	"github.com/assay-run/assay/workflow"
 )
 
-// exampleNetwork is that of Example 1: the user is at A; B has the fastest
-// processors and too little storage for the data, C has faster ones than A and
-// enough storage.
+// exampleNetwork is the network of Example 1: the user is at A; B has the fastest processors and
+// too little storage for the data, C has faster ones than A and enough storage.
 func exampleNetwork(t testing.TB) *Network {
 	t.Helper()
 	net, err := NewNetwork([]Site{

@@ -8,8 +8,8 @@ import (
 	"github.com/assay-run/assay/workflow"
 )
 
-// A table is the simplest trace. Every other format is read by the same call, which
-// tells them apart by their content.
+// A table is the simplest trace. Every other format is read by the same call, which distinguishes
+// them by their content.
 func ExampleRead() {
 	table := `id,kind,run_s,parents
 fetch,fetch,30,
@@ -41,7 +41,7 @@ report,report,20,align1 align2 align3
 	// take 4
 }
 
-// What is wrong with a trace is said with its place.
+// A flaw of a trace is reported with its place.
 func ExampleRead_error() {
 	table := "id,run_s,parents\na,1,\nb,2,ghost\n"
 	_, err := trace.Read(workflow.FillOptions{}, trace.Source{Name: "run.csv", Reader: strings.NewReader(table)})

@@ -9,8 +9,7 @@ import (
 	"github.com/assay-run/assay/workflow"
 )
 
-// TestFormatsRecognised checks that the first bytes tell every format from the
-// others.
+// TestFormatsRecognised checks that the first bytes distinguish every format from the others.
 func TestFormatsRecognised(t *testing.T) {
 	for want, head := range map[string]string{
 		"json":                `{"name": "w"}`,
@@ -39,7 +38,7 @@ func TestFormatsRecognised(t *testing.T) {
 	}
 }
 
-// TestTableFlaws checks that each wrong cell is said with its line.
+// TestTableFlaws checks that each wrong cell is reported with its line.
 func TestTableFlaws(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{"run time", "id,run_s\na,fast\n", `f:2:1: run_s of task "a": "fast" is not a number of at least 0`},
@@ -85,7 +84,7 @@ func TestTableForms(t *testing.T) {
 	}
 }
 
-// TestKindOfName checks what is left of a task's name without its numbering.
+// TestKindOfName checks the rest of a task's name without its numbering.
 func TestKindOfName(t *testing.T) {
 	for name, want := range map[string]string{
 		"mProject_ID0000012": "mProject", "align_3": "align", "FASTQC (sample1)": "FASTQC", "a-1-2": "a", "7": "7",
@@ -124,8 +123,8 @@ func TestNextflowUnits(t *testing.T) {
 	}
 }
 
-// TestLastRunCounts checks that of several runs of a task the last one counts, and
-// that records of tasks which the graph lacks are told.
+// TestLastRunCounts checks that the last of several runs of a task counts, and that records of
+// tasks which the graph lacks are reported.
 func TestLastRunCounts(t *testing.T) {
 	dag := "JOB a a.sub\nJOB b b.sub\nPARENT a CHILD b\n"
 	log := "100000000 a EXECUTE 1 local - 1\n100000009 a JOB_FAILURE 1 local - 1\n" +

@@ -8,8 +8,8 @@ import (
 	"github.com/assay-run/assay/workflow"
 )
 
-// FuzzRead checks that no input makes a reader panic, that what is wrong is an
-// InputError, and that what is read can be estimated.
+// FuzzRead checks that no input makes a reader panic, that an error is an InputError, and that a
+// workflow that is read can be estimated.
 func FuzzRead(f *testing.F) {
 	head := "s\th:m:s\tmax_rss\n1.5\t0:00:01\t10.0\n"
 	for _, s := range []string{

@@ -57,7 +57,7 @@ func TestScanNumbers(t *testing.T) {
 	}
 }
 
-// TestScanSkip checks that any value can be skipped, and that what follows is read.
+// TestScanSkip checks that any value can be skipped, and that the next value is read.
 func TestScanSkip(t *testing.T) {
 	for _, text := range []string{
 		"{}", "[]", `{"a":[1,2,{"b":null}],"c":"}]"}`, `"\"x\\"`, "-1.5e-3", "true", "false",
@@ -74,7 +74,7 @@ func TestScanSkip(t *testing.T) {
 	}
 }
 
-// TestScanErrors checks that what is wrong is said with its place.
+// TestScanErrors checks that an error is reported with its place.
 func TestScanErrors(t *testing.T) {
 	for _, tt := range []struct{ name, text, place string }{
 		{"cut short", "{\n \"a\": [1,", "f:2:"},

@@ -46,8 +46,8 @@ func TestDagFile(t *testing.T) {
 	}
 }
 
-// The log of DAGMan: a run is from EXECUTE to its end; what ended without having begun, or before it, is no
-// run; logs without a year do.
+// The log of DAGMan: a run is from EXECUTE to its end. A node that ended without having begun, or before
+// it, has no run. Logs without a year suffice.
 func TestDagmanEvents(t *testing.T) {
 	event := func(when, what, node string) string {
 		return fmt.Sprintf("%s Event: ULOG_%s for Condor Node %s (1.0.0)\n", when, what, node)
@@ -137,8 +137,8 @@ func TestMakeflowLog(t *testing.T) {
 	wantError(t, head+"soon 0 1 7\n", `f:5:1: "soon" is not a time in microseconds`)
 }
 
-// Tasks of Nextflow wait for those of the same tag, and for all where there is no such tag; a process that
-// the graph lacks is said.
+// Tasks of Nextflow wait for tasks of the same tag, and for all tasks if there is no such tag. A process
+// that the graph lacks is reported.
 func TestNextflowTags(t *testing.T) {
 	titles := "task_id\tprocess\ttag\tstatus\trealtime\tcpus\thostname\tstart\n"
 	row := func(id int, process, tag string) string {
@@ -163,8 +163,8 @@ func TestNextflowTags(t *testing.T) {
 	wantError(t, titles+"1\tA\n", "f:2:1: 2 columns under 8 titles")
 }
 
-// A benchmark is of the task whose rule and wildcards are words of its name, the shortest such name first;
-// one that is of no task is said.
+// A benchmark belongs to the task whose rule and wildcards are words of its name, the shortest such name
+// first. A benchmark of no task is reported.
 func TestBenchmarksFindTheirTasks(t *testing.T) {
 	dag := "digraph snakemake_dag {\n0[label = \"all\"];\n1[label = \"map\\nsample: 1\"];\n" +
 		"2[label = \"map\\nsample: 11\"];\n3[label = \"map\\nsample: 1\"];\n1 -> 0\n2 -> 0\n3 -> 0\n}\n"
@@ -231,7 +231,7 @@ func TestDrawnLabels(t *testing.T) {
 	wantWaits(t, w, "b<a", "c<b")
 }
 
-// What reading fails with is part of the error, wherever it happens.
+// The cause of a failed reading is part of the error, wherever it happens.
 func TestReadersThatFail(t *testing.T) {
 	fire := errors.New("disk on fire")
 	for name, head := range map[string]string{
@@ -292,8 +292,8 @@ func value(t *rapid.T, depth int) any {
 	return out
 }
 
-// Whatever JSON is skipped, all of it is, and its objects have the members that encoding/json finds, however
-// the input is cut and indented.
+// Skipped JSON is skipped as a whole, and its objects have the members that encoding/json finds, however the
+// input is cut and indented.
 func TestScanAnyValue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := value(t, 3)

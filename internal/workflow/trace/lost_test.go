@@ -7,8 +7,8 @@ import (
 	"github.com/assay-run/assay/workflow"
 )
 
-// TestNextflowRequestsAndLostAttempts: what was asked for goes with a task, and attempts that failed are kept apart
-// from it, with why they were killed as far as the trace tells.
+// TestNextflowRequestsAndLostAttempts: a task has its requests, and attempts that failed are kept apart from it,
+// with the reason of their end if the trace has it.
 func TestNextflowRequestsAndLostAttempts(t *testing.T) {
 	const text = "task_id\tname\tstatus\texit\trealtime\tpeak_rss\tmemory\ttime\n" +
 		"1\tA (x)\tFAILED\t137\t10s\t-\t2 GB\t1h\n" +

@@ -16,8 +16,8 @@ import (
 )
 
 // This file reads the trace of nextflow -with-trace and joins it with the graph of -with-dag, which
-// drawn.go reads. The columns are those of the Nextflow documentation, "Trace file". The trace has tasks
-// and the graph has processes: which task waited for which is not recorded, and is guessed from tags.
+// drawn.go reads. The columns follow the Nextflow documentation, "Trace file". The trace has tasks and
+// the graph has processes: which task waited for which is not recorded, and is guessed from tags.
 
 // isNextflowTrace recognises the titles of a trace.
 //

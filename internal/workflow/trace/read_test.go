@@ -82,8 +82,7 @@ func TestReadWfFormat(t *testing.T) {
 	}
 }
 
-// TestReadStream checks that neither gzip nor one byte at a time changes what is
-// read.
+// TestReadStream checks that neither gzip nor one byte at a time changes the result.
 func TestReadStream(t *testing.T) {
 	var z bytes.Buffer
 	g := gzip.NewWriter(&z)
@@ -194,8 +193,7 @@ func TestFill(t *testing.T) {
 	}
 }
 
-// TestReadData reads every execution of the evaluation data, and compares what
-// is read with the table beside it.
+// TestReadData reads every execution of the evaluation data, and compares it with the table beside it.
 func TestReadData(t *testing.T) {
 	n := 0
 	eachRecorded(t, testbed.Data(t, "workflows"), func(path string, w *workflow.Workflow) {

@@ -68,7 +68,7 @@ func writeWfFormat(out io.Writer, n, width int) error {
 	return w.Flush()
 }
 
-// counter counts what passes through.
+// counter counts the bytes that pass through.
 type counter struct {
 	r io.Reader
 	n int64

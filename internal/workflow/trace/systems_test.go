@@ -182,8 +182,8 @@ v4 -> v5;
 	}
 }
 
-// TestNextflowLabelOfTwo checks that of two processes of one length that a label fits the first in the
-// alphabet is meant, each time.
+// TestNextflowLabelOfTwo checks that a label that fits two processes of one length means the first in
+// the alphabet, each time.
 func TestNextflowLabelOfTwo(t *testing.T) {
 	dag := "flowchart TB\n    v0([PREP])\n    v1([SORT])\n    v0 --> v1\n"
 	trace := "task_id\tname\tstatus\trealtime\n1\tPREP\tCOMPLETED\t1s\n2\tB:SORT\tCOMPLETED\t1s\n" +

@@ -20,7 +20,7 @@ func wantError(t *testing.T, text, want string) {
 	}
 }
 
-// Members may come in any order: an execution before its specification says the same as one after it.
+// Members may come in any order: an execution before its specification equals one after it.
 func TestExecutionBeforeSpecification(t *testing.T) {
 	spec := `"specification":{"tasks":[{"id":"a","name":"a","outputFiles":["f"]},` +
 		`{"id":"b","name":"b","parents":["a"],"inputFiles":["f"]}],"files":[{"id":"f","sizeInBytes":7}]}`
@@ -50,8 +50,8 @@ func TestExecutionBeforeSpecification(t *testing.T) {
 	wantError(t, `{"workflow":{`+exec+"}}", "workflow.execution without workflow.specification")
 }
 
-// What a task is a run of is told by its category, else its program, else its name without a numbering; a
-// script that stands for a program tells nothing.
+// The kind of a task is its category, else its program, else its name without a numbering. A script in
+// place of a program does not count.
 func TestKindOfATask(t *testing.T) {
 	for _, tt := range []struct{ name, members, want string }{
 		{"category", `"category":"map","command":{"program":"/bin/x"}`, "map"},
@@ -100,8 +100,7 @@ func TestUnitsOfMembers(t *testing.T) {
 	}
 }
 
-// Dependencies are those of parents and of children together, by id or by name; only where there are none
-// the files imply them.
+// Dependencies are the union of parents and children, by id or by name. The files imply them only if there are none.
 func TestDependenciesOfBothSides(t *testing.T) {
 	tasks := func(a, b string) string {
 		return `{"workflow":{"tasks":[{"name":"first","id":"1","runtime":1,` + a + `},` +
@@ -149,7 +148,7 @@ func TestFilesHavePaths(t *testing.T) {
 	}
 }
 
-// Values that cannot be are said with their places; null and unknown members are no mistakes.
+// Impossible values are reported with their places. Null and unknown members are no mistakes.
 func TestValuesOfWfFormat(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{"makespan", `{"workflow":{"makespan":-1,"tasks":[]}}`, "f:1:25: makespan is -1 s"},
@@ -195,7 +194,7 @@ func TestValuesOfWfFormat(t *testing.T) {
 	}
 }
 
-// The plain table as JSON takes what a table has, and nothing else.
+// The plain table as JSON takes the members of a table, and no others.
 func TestPlainJSON(t *testing.T) {
 	w, err := read(t, workflow.FillOptions{}, "f", `{"system":"by hand","cores":4,"makespan_s":3,"tasks":[`+
 		`{"id":"a","run_s":1,"machine":"m","start_s":0.5,"auxiliary":true},{"id":"b","run_s":"2","parents":["a"]}]}`)
@@ -252,7 +251,7 @@ func TestYAMLRefusesTheRest(t *testing.T) {
 	}
 }
 
-// What is not recorded stays unknown.
+// A value that is not recorded stays unknown.
 func TestUnknownStaysUnknown(t *testing.T) {
 	w, err := read(t, workflow.FillOptions{Allow: true}, "f", "id,run_s\na,\nb,1\n")
 	if err != nil {

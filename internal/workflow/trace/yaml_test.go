@@ -7,7 +7,7 @@ import (
 	"github.com/assay-run/assay/workflow"
 )
 
-// A table may have what YAML has: comments, quotes, lists in either form, anchors of scalars, null for nothing.
+// A table may have all forms of YAML: comments, quotes, lists in either form, anchors of scalars, null for nothing.
 func TestYAMLForms(t *testing.T) {
 	w, err := read(t, workflow.FillOptions{}, "f", `--- # a table
 name: "two words # no comment"
@@ -36,7 +36,7 @@ tasks:
 	}
 }
 
-// An error has the line and column of what is wrong.
+// An error has the line and column of its cause.
 func TestYAMLPlaces(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"tasks:\n  id: a\n", "f:2:3: tasks: want a list"},

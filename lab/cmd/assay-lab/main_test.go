@@ -18,7 +18,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{Dir: "testdata/script"})
 }
 
-// Each command says what it does, and its help works.
+// Each command has a description, and its help works.
 func TestHelp(t *testing.T) {
 	for _, c := range newRoot(streams{out: io.Discard, err: io.Discard}).Commands() {
 		if c.Short == "" || c.Long == "" || c.UsageString() == "" {

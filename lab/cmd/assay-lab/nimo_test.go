@@ -10,7 +10,7 @@ import (
 	lab "github.com/assay-run/assay/lab/nimo"
 )
 
-// On a recorded table, what is printed is what was recorded; a failed cell costs
+// The printed times of a recorded table are the recorded ones; a failed cell costs
 // time and is no example.
 func TestNimoTables(t *testing.T) {
 	dir := t.TempDir()
