@@ -54,16 +54,23 @@ func TestLevelsNotInForce(t *testing.T) {
 			}
 			t.Logf("%s_seen is %g, %g levels off", name, m.Metrics[name+"_seen"], m.Metrics[workbench.LevelsOff])
 			workbench.Loosen(b, name)
+			row, wanted := 0, 3
 			if name != "cpu" && !testbed.IsSystem() {
-				if _, err := b.Run(t.Context(), job, nil); !errors.Is(err, workbench.ErrLevels) {
-					t.Errorf("a level that is off is not noticed: %v", err)
-				}
-				return
+				wanted = 1
 			}
-			for n := 1; n <= 3; n++ {
+			// A run that other work on the machine slows down may keep to a level that is off: the row begins again.
+			for n := 0; row < wanted; n++ {
+				if n == 20 {
+					t.Fatalf("a level that is off is not noticed in %d runs", n)
+				}
 				_, err := b.Run(t.Context(), job, nil)
-				if !errors.Is(err, workbench.ErrLevels) || errors.Is(err, assay.ErrSetup) != (n == 3) {
-					t.Fatalf("run %d: %v", n, err)
+				if err == nil {
+					row = 0
+					continue
+				}
+				row++
+				if !errors.Is(err, workbench.ErrLevels) || errors.Is(err, assay.ErrSetup) != (row == 3) {
+					t.Fatalf("run %d, %d in a row: %v", n+1, row, err)
 				}
 				if !strings.Contains(err.Error(), name) && !strings.Contains(err.Error(), "cgroup") {
 					t.Errorf("the error does not name %s: %v", name, err)
