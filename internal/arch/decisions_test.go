@@ -19,7 +19,7 @@ func TestReferenceOfDecisions(t *testing.T) {
 	}
 	page := "# Decisions\n\nWhy things are as they are. A decision is one page: context, decision, consequences, and " +
 		"what was rejected. " +
-		"One that was changed says by which.\n\n"
+		"A changed one names the decision that changed it.\n\n"
 	for i, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
