@@ -139,8 +139,9 @@ func TestKilledStage(t *testing.T) {
 	if len(groups) < groupsOfRun() || len(processes) < 2 {
 		t.Errorf("before the sweep there are %q and %q", groups, processes)
 	}
+	// The end of one process may end the other before it is counted; none may be left.
 	swept, err := Sweep(t.Context())
-	if err != nil || swept.Groups < groupsOfRun() || swept.Processes < 2 {
+	if err != nil || swept.Groups < groupsOfRun() || swept.Processes < 1 {
 		t.Errorf("swept %+v, %v", swept, err)
 	}
 	if groups, processes := remains(owner.Process.Pid); len(groups)+len(processes) > 0 {
