@@ -40,9 +40,9 @@ type pairs interface {
 // no further pair is to be made: a look at them has decided, or the time kept for them is spent. Which of a pair runs
 // first is drawn, by the name of the study and the number of the pair alone: see [stats.CompareAtLook] for why.
 func (r *racer) nextOfPair(best, first *assay.Trial) *assay.Trial {
-	n := r.duel.checked(first.ID)
-	switch of := r.duel.checked(best.ID); {
-	case n == 0 && of > 0 && !r.affordsFew(of, best, first):
+	n, of := r.duel.checked(first.ID), r.duel.checked(best.ID)
+	switch {
+	case n == 0 && !r.affordsFew(of, best, first):
 		return r.alone(of, best)
 	case n < of:
 		if of == fewPairs && !r.affordsRuns(n, r.runTime(first)) {
@@ -55,12 +55,9 @@ func (r *racer) nextOfPair(best, first *assay.Trial) *assay.Trial {
 	if n >= r.Check || r.told(n) {
 		return nil
 	}
-	if !r.affordsPair(n, best, first) {
+	if !r.affordsOr(n, r.pairTime(best, first), "a pair") {
 		if n == fewPairs-1 && r.affordsRuns(n, r.runTime(best)) {
 			return best // the run of the first is one of the search
-		}
-		if n == 0 {
-			return r.alone(n, best)
 		}
 		return nil
 	}
@@ -108,16 +105,8 @@ func (r *racer) told(n int) bool {
 	return v.Low > -Little
 }
 
-// affordsPair reports whether there is time for one more pair after n, and before the first one for the least
-// comparison. If there is none, it notes the reason.
-func (r *racer) affordsPair(n int, best, first *assay.Trial) bool {
-	if n == 0 {
-		return r.affordsFew(0, best, first)
-	}
-	return r.affordsOr(n, r.pairTime(best, first), "a pair")
-}
-
-// affordsFew reports whether there is time for the least comparison after so many runs of the best.
+// affordsFew reports whether there is time for the rest of the least comparison, of which the best has made
+// some runs.
 func (r *racer) affordsFew(runs int, best, first *assay.Trial) bool {
 	need := r.runTime(first) + time.Duration(max(0, fewPairs-runs))*r.runTime(best)
 	return r.affordsOr(0, need, "the least comparison with an interval")
