@@ -26,8 +26,8 @@ import yaml
 ROUNDS = int(os.environ.get("ROUNDS", "15"))
 
 
-def assay(*args, **more):
-    return subprocess.run(["assay", *args], capture_output=True, text=True, **more)
+def assay(*args):
+    return subprocess.run(["assay", *args], capture_output=True, text=True)
 
 
 def alone(study, config):
@@ -97,7 +97,7 @@ def verdict(path):
                     sys.exit(f"{one['name']}: {ran.stdout}{ran.stderr}{trial}")
                 got[side] = trial["metrics"]
             rounds.append((got["first"], got["best"]))
-    texts, better, worse = [], False, True
+    texts, better = [], False
     for metric, sign in wanted.items():
         r, low, high = interval([(a[metric], b[metric]) for a, b in rounds])
         texts.append(f"{(r - 1) * 100:+.1f} % [{(low - 1) * 100:+.1f}, {(high - 1) * 100:+.1f}]" + (f" {metric}" if len(wanted) > 1 else ""))

@@ -31,8 +31,8 @@ func lucky(t *testing.T) Problem {
 	return *p
 }
 
-// With a race, a configuration that was lucky once is no answer. Without one it is, in one seed of four. The test judges
-// the recommendation of each within the same time.
+// With a race, a configuration that was lucky once is not the answer. Without one it is, in one seed of four. The test
+// judges the recommendation of each within the same time.
 func TestRace(t *testing.T) {
 	r := mustRun(t, Options{
 		Problems: []Problem{lucky(t)}, Methods: []Method{inOrder}, Budgets: []Budget{seconds(400), seconds(200)},

@@ -35,8 +35,8 @@ func NewGain(goal assay.Goal, r study.Result) *Gain {
 		return nil
 	}
 	g := &Gain{
-		First: r.First.ID, Change: v.Change, CI95: [2]*float64{assay.Finite(v.Low), assay.Finite(v.High)}, Runs: max(1, v.Pairs),
-		Verdict: v.Verdict.String(), of: [2]int{v.A.N, v.B.N},
+		First: r.First.ID, Change: v.Change, CI95: [2]*float64{assay.Finite(v.Low), assay.Finite(v.High)},
+		Runs: max(1, v.Pairs), Verdict: v.Verdict.String(), of: [2]int{v.A.N, v.B.N},
 	}
 	if v.Low <= -1 { // a ratio has no bound but 0
 		g.CI95[0] = nil

@@ -82,7 +82,9 @@ func TestCompareFewCovers(t *testing.T) {
 
 // So does the interval of one earlier run of the first command, and runs of the second one alone.
 func TestCompareFewCoversOneRun(t *testing.T) {
-	for _, d := range []drawn{{alone: 4}, {alone: 3, others: 1}, {alone: 2, others: 2}, {alone: 2, others: 5}, {alone: 4, others: 5}} {
+	for _, d := range []drawn{
+		{alone: 4}, {alone: 3, others: 1}, {alone: 2, others: 2}, {alone: 2, others: 5}, {alone: 4, others: 5},
+	} {
 		d.earlier = 1
 		covers(t, d)
 	}
@@ -130,8 +132,8 @@ func odd(runs map[string][][]float64) (all [][][]float64) {
 	return all
 }
 
-// drawn are the runs of a comparison: pairs, runs of the second command after them, earlier ones of the first, and other
-// configurations that ran twice.
+// drawn are the runs of a comparison: pairs, runs of the second command after them, earlier ones of the first, and
+// other configurations that ran twice.
 type drawn struct{ pairs, alone, earlier, others int }
 
 // equals compares pairs of neighbouring runs in one fork, in an order that is drawn.
