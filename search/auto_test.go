@@ -196,6 +196,7 @@ func TestAutoTurns(t *testing.T) {
 // best so far or not, and with a metric that is maximized.
 func TestAutoFindsOptima(t *testing.T) {
 	t.Parallel()
+	testbed.Long(t)
 	s := gridSpace(t)
 	seeds, trials := testbed.Times(2, 6), 40
 	for name, f := range map[string]func(assay.Config) float64{

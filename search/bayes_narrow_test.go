@@ -8,6 +8,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/assaytest"
+	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/model"
 )
 
@@ -108,6 +109,7 @@ func TestNarrowKeepsInside(t *testing.T) {
 // it return when it is lifted.
 func TestNarrowLargeSpace(t *testing.T) {
 	t.Parallel()
+	testbed.Long(t)
 	space := cubes(t)["large"]
 	for name, s := range narrowing(space, 1) {
 		driveAuto(t, s, 8, dishOfTwo)

@@ -107,6 +107,7 @@ func firstInside(t *testing.T, s assay.Searcher, space *assay.Space, bounds []as
 // A searcher that learns both limits is inside within 60 runs from every seed if one configuration of two hundred
 // keeps them. A searcher that takes every violation for the worst is not.
 func TestLimitsAreLearned(t *testing.T) {
+	testbed.Long(t)
 	space := boxSpace(t)
 	inside, all := 0, 0
 	for c := range space.All() {

@@ -9,6 +9,7 @@ import (
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/assaytest"
 	"github.com/assay-run/assay/internal/stats"
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // lightFront looks at few candidates.
@@ -203,6 +204,7 @@ func found(t *testing.T, s assay.Searcher, n int) float64 {
 
 // The front is found better than by chance, and the models find it better than the baseline.
 func TestFrontIsFound(t *testing.T) {
+	testbed.Long(t)
 	var random, genetic, front float64
 	for seed := range uint64(3) {
 		random += found(t, NewRandom(gridSpace(t), seed), 40)

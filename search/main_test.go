@@ -1,7 +1,6 @@
 package search
 
 import (
-	"runtime/debug"
 	"testing"
 
 	"github.com/assay-run/assay"
@@ -9,11 +8,7 @@ import (
 	"github.com/assay-run/assay/internal/testbed"
 )
 
-// TestMain collects garbage less often, which takes a third of the processor time of these tests.
-func TestMain(m *testing.M) {
-	debug.SetGCPercent(400)
-	testbed.Main(m)
-}
+func TestMain(m *testing.M) { testbed.Main(m) }
 
 // light restricts the conformance of a costly variant of a searcher to spaces of at most four parameters. make system
 // tries it in all spaces. A variant that names its spaces keeps them.

@@ -138,6 +138,7 @@ func pairsOf(t *testing.T, space *assay.Space, l *costmodel.ActiveLearner) []str
 // A learner from the record of a study has the pairs of the record and of the study's
 // own learner, whatever wrappers the learner ran in.
 func TestLearnedPairsAreOnRecord(t *testing.T) {
+	testbed.Long(t)
 	for name, text := range nimoStudies() {
 		if !testbed.IsSystem() && (name == "repeat 3" || name == "repeat mean") {
 			continue // learned as "repeat auto" and "published repeat" are

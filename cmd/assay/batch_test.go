@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // tuned runs assay tune on a recorded table of three whole numbers from 0 to 11, and
@@ -116,6 +118,7 @@ func TestTuneUsesSpareProcessors(t *testing.T) {
 // are asked for one at a time. The remaining points span the space.
 // Reference: Tabatabaee et al. 2005, section 3.2.3
 func TestTunePollsInEveryDirection(t *testing.T) {
+	testbed.Long(t)
 	polls := 0
 	for seed := range 6 {
 		configs, values := tuned(t, "--search", "pro", "--parallel", "1", "--trials", "150", "--seed", fmt.Sprint(seed))

@@ -20,6 +20,7 @@ import (
 // of the best and the comparison together, on each kind of machine in turn. make test takes the first 7, of which at
 // most 1 may.
 func TestErrorOfStudies(t *testing.T) {
+	testbed.Long(t)
 	n, most := testbed.Times(7, 200), testbed.Times(1, 4)
 	all := machines(t)
 	names := slices.Sorted(maps.Keys(all))

@@ -152,6 +152,7 @@ func (p program) learnTo(t testing.TB, seed uint64, at []int) map[int]checked {
 // 93 % at least; the error shown is a quarter off in the median of all from 16 runs on, and a third after 8, where the
 // true one is between 4 and 300 %. 40 programs in make system, else 8 and intervals alone.
 func TestIntervalsHoldElsewhere(t *testing.T) {
+	testbed.Long(t)
 	at, n := []int{8, 16, 24}, uint64(2)
 	if testbed.IsSystem() {
 		n = 10

@@ -81,6 +81,7 @@ func pairs(runs []Run) []string {
 // A recalled model is a function of the pairs on record: neither their order nor wrappers
 // matter, and each run is in the model as it was measured.
 func TestRecall(t *testing.T) {
+	testbed.Long(t)
 	mean := func(x []float64) float64 { return (x[0] + x[1] + x[2]) / 3 }
 	wrappers := map[string]func(assay.Searcher) assay.Searcher{
 		"cache":     search.Cache,

@@ -22,6 +22,7 @@ func knowledge(space *assay.Space) *Knowledge {
 // without, and one that has to wait, behind a wrapper that asks it for less.
 func TestTransferResumes(t *testing.T) {
 	t.Parallel()
+	testbed.Long(t)
 	small := func(s *assay.Space) bool { return len(s.Features()) < 12 }
 	for name, build := range map[string]func(*assay.Space) assay.Searcher{
 		"random": func(space *assay.Space) assay.Searcher {

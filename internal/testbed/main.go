@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -65,8 +66,12 @@ func Supervise() {
 	notIgnored()
 }
 
-// Run is the second half of [Main]. It returns the exit code.
+// Run is the second half of [Main]. It returns the exit code. The tests collect garbage less often than a program does,
+// unless GOGC is set: searches run up to a third faster.
 func Run(m *testing.M, after ...func()) int {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400)
+	}
 	code := m.Run()
 	for _, f := range after {
 		f()

@@ -9,10 +9,12 @@ import (
 	"runtime"
 	"strconv"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // The tests have three tiers: go test -short, make test, and make system. A test belongs to all of them unless it
-// calls [Outside] or [System].
+// calls [Outside], [Long] or [System].
 
 // Outside marks a test that starts a program, a browser or a database, or that waits on real time for more than a
 // moment. go test -short skips it.
@@ -20,6 +22,14 @@ func Outside(t testing.TB) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("not in -short: it uses something outside the test process")
+	}
+}
+
+// Long marks a test that computes for about a second or more, such as one that compares seeds. go test -short skips it.
+func Long(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("not in -short: it computes for a second or more")
 	}
 }
 
@@ -64,6 +74,18 @@ func Root(t testing.TB) {
 	Outside(t)
 	if os.Getuid() != 0 {
 		Lacks(t, "root")
+	}
+}
+
+// Descriptors skips a test that needs more open files than a process may have here (ulimit -n).
+func Descriptors(t testing.TB, n uint64) {
+	t.Helper()
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	if limit.Cur < n {
+		Lacks(t, "descriptors", limit.Cur, " of ", n)
 	}
 }
 

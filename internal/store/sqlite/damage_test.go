@@ -238,6 +238,7 @@ func trySalvage(t testing.TB, dir string, data []byte, where map[key][]uint32, l
 // A damaged file is seen, named and mostly saved.
 func TestDamage(t *testing.T) {
 	t.Parallel()
+	testbed.Long(t)
 	dir := fastDir(t)
 	path := filepath.Join(dir, "sample.db")
 	writeSample(t, path)

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // A killed holds a store as a process that was killed left it, and puts it back into the same files.
@@ -67,6 +69,7 @@ func (k killed) trials(t testing.TB) (int64, error) {
 // A log that lost its end, wherever it was cut, is seen; the trials that are left are saved.
 func TestDamageOfTheLogsEnd(t *testing.T) {
 	t.Parallel()
+	testbed.Long(t)
 	trials := int64(25)
 	if soak() {
 		trials = 100
