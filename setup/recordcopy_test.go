@@ -97,6 +97,8 @@ func TestFollows(t *testing.T) {
 		path := filepath.Join(dir, fmt.Sprint(n)+copySuffix)
 		s := filled(t, rapid.IntRange(0, 3).Draw(r, "before"))
 		to := newStore(t)
+		defer to.Close() // before the next check opens more
+		defer s.Close()
 		at := len(all(t, s)) - 1
 		for range rapid.IntRange(1, 4).Draw(r, "sessions") {
 			m, err := openMirror(t.Context(), s, "a", path, func(text string) { t.Error(text) })

@@ -86,11 +86,13 @@ func fetchWithin(t testing.TB, address, token string, within time.Duration) bool
 // A client without the token opens connections, and sends nothing or guesses. The server keeps a
 // bounded number of them, and clients with the token are served before and after.
 func TestStrangers(t *testing.T) {
+	testbed.Descriptors(t, 1300) // both ends of 600 connections, and the process
 	strangers(t, 8*time.Second, func(l net.Listener) net.Listener { return l })
 }
 
 // A server that keeps all connections is seen.
 func TestStrangersControl(t *testing.T) {
+	testbed.Descriptors(t, 1300)
 	testbed.Fails(t, "connections that nobody closes", func(t testing.TB) {
 		strangers(t, time.Second, func(l net.Listener) net.Listener { return keepingListener{l} })
 	})
