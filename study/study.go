@@ -157,10 +157,10 @@ type actors interface {
 	Leave()
 }
 
-// realClock is the clock of the machine.
+// realClock is the clock of the machine. The times of a record are in UTC, wherever it is written.
 type realClock struct{}
 
-func (realClock) Now() time.Time { return time.Now() }
+func (realClock) Now() time.Time { return time.Now().UTC() }
 
 // Run resumes the study from its events, then runs trials until the budget is spent, the target is met, the search is
 // done, Drain is closed or ctx is done, or until the first trials all failed alike: see Hopeless. A Study value is

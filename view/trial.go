@@ -40,7 +40,7 @@ func NewTrial(params []assay.Param, g assay.Goal, t assay.Trial) Trial {
 	v := Trial{
 		ID: t.ID, Config: Config(params, t.Config), State: t.State.String(), Metrics: map[string]float64{},
 		Reason: Reason(g, t), Curve: t.Measurement.Curve, Attempts: t.Attempts,
-		Elapsed: t.Measurement.Elapsed.Seconds(), Started: t.Started,
+		Elapsed: t.Measurement.Elapsed.Seconds(), Started: t.Started.UTC(),
 	}
 	if f := t.Measurement.Failure; f != nil {
 		v.Step, v.Output = f.Step, f.Output
@@ -51,7 +51,8 @@ func NewTrial(params []assay.Param, g assay.Goal, t assay.Trial) Trial {
 	if !t.State.Final() {
 		return v
 	}
-	v.Ended = &t.Ended
+	ended := t.Ended.UTC()
+	v.Ended = &ended
 	for name, x := range assay.MetricsOf(t, g) {
 		if Finite(x) != nil {
 			v.Metrics[name] = x

@@ -97,7 +97,7 @@ func (r *Runner) send(a *attempt) {
 	}
 	r.mu.Lock()
 	if a.first.IsZero() {
-		a.first = time.Now()
+		a.first = time.Now().UTC()
 	}
 	r.mu.Unlock()
 	id, err := r.o.System.Submit(ctx, req)

@@ -12,10 +12,10 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// realClock is the clock of the machine.
+// realClock is the clock of the machine, in UTC as study's.
 type realClock struct{}
 
-func (realClock) Now() time.Time { return time.Now() }
+func (realClock) Now() time.Time { return time.Now().UTC() }
 
 // Errors of a session of on-line tuning. Each means that a request was refused and nothing changed.
 var (

@@ -84,7 +84,7 @@ func New(c Carrier, o Options) *Fleet {
 	o.Lease = cmp.Or(o.Lease, 30*time.Second)
 	o.Beat = cmp.Or(o.Beat, o.Lease/3)
 	if o.Now == nil {
-		o.Now = time.Now
+		o.Now = func() time.Time { return time.Now().UTC() }
 	}
 	if o.Waited == nil {
 		o.Waited = func(time.Duration) {}

@@ -63,7 +63,7 @@ func (w *world) boot() {
 	f := New(door, Options{Lease: simLease, Now: func() time.Time {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		now := testbed.Stepped(time.Now(), w.step)
+		now := testbed.Stepped(time.Now().UTC(), w.step)
 		if planted == "wallClock" {
 			now = now.Round(0) // what it shows, and no more
 		}
@@ -149,7 +149,7 @@ func (l *simLog) read() (events []assay.Event) {
 // Append implements Record.
 func (l *simLog) Append(_ context.Context, events ...assay.Event) error {
 	for i := range events {
-		events[i].At = time.Now()
+		events[i].At = time.Now().UTC()
 	}
 	late, err := l.write(events)
 	// Others may write before this one gets the answer.
