@@ -89,7 +89,7 @@ func askCluster(ctx context.Context) (string, error) {
 		return string(out), nil
 	}
 	data := filepath.Join(dir, "data")
-	if _, err := step("initdb", "-D", data, "-N", "-A", "trust", "-U", "postgres"); err != nil {
+	if _, err := step("initdb", "-D", data, "-N", "-A", "trust", "-U", "postgres", "--locale=C"); err != nil {
 		return "", err
 	}
 	if _, err := step("pg_ctl", "-D", data, "-w", "-s", "-l", filepath.Join(dir, "log"), "-o",

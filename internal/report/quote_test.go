@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -38,6 +39,7 @@ func TestShellQuote(t *testing.T) {
 func runShell(t *testing.T, shell string, lines []string) []string {
 	t.Helper()
 	cmd := exec.Command(shell)
+	cmd.Env = append(os.Environ(), "LC_ALL=C") // a shell warns of a locale that the machine lacks
 	cmd.Stdin = strings.NewReader(strings.Join(lines, "\n") + "\n")
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
