@@ -10,11 +10,11 @@ import (
 	"github.com/assay-run/assay/spec"
 )
 
-// Online makes a definition a study that is tuned on line; see spec.Study.SetOnline. searcher, if it is not "",
-// replaces the searcher of the definition.
-func Online(def *spec.Study, searcher string) {
+// Online makes a definition a study that is tuned on line, by [OnlineSearcher] unless it names a searcher; see
+// spec.Study.SetOnline.
+func Online(def *spec.Study) {
 	def.SetOnline()
-	def.Search.Name = cmp.Or(searcher, def.Search.Name, OnlineSearcher)
+	def.Search.Name = cmp.Or(def.Search.Name, OnlineSearcher)
 }
 
 // A Session is an on-line problem that has its place in a store. Mode, Deadline,

@@ -2,6 +2,7 @@ package setup
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -18,7 +19,8 @@ const tiles = "parameters: {x: {type: int, min: 0, max: 5, default: 2}, y: [1, 2
 func onlineProblem(t testing.TB, text, searcher string) (*Problem, error) {
 	t.Helper()
 	def, _, err := spec.Parse("tiles.yaml", []byte(text), func(def *spec.Study) error {
-		Online(def, searcher)
+		def.Search.Name = cmp.Or(searcher, def.Search.Name)
+		Online(def)
 		return nil
 	})
 	if err != nil {

@@ -18,15 +18,13 @@ import (
 )
 
 type compareFlags struct {
+	keys     keyFlags
 	pairs    int
 	budget   string
-	timeout  string
 	warmup   int
 	metrics  []string
 	minimize string
 	maximize string
-	prepare  string
-	cleanup  string
 	failIf   string
 	shell    bool
 	ignore   bool
@@ -71,14 +69,12 @@ with commas between them. See docs/compare-files.md.`,
 	fl.IntVar(&f.pairs, "pairs", 0, "most runs of each command (default 40; with --fail-if as many as the noise needs)")
 	fl.IntVarP(&f.pairs, "runs", "n", 0, "the same as --pairs")
 	fl.StringVar(&f.budget, "budget", "", "`time` for all runs, such as 2m")
-	fl.StringVar(&f.timeout, "timeout", "", "limit of one run")
 	fl.IntVar(&f.warmup, "warmup", 0, "runs of each command before the measured ones")
 	fl.StringArrayVar(&f.metrics, "metric", nil,
 		"`metric` to compare: elapsed (the default), cpu, max_rss, energy, ...; or NAME=SOURCE: the forms of assay tune")
 	fl.StringVar(&f.minimize, "minimize", "", "`metric` to compare, of which less is better")
 	fl.StringVar(&f.maximize, "maximize", "", "`metric` to compare, of which more is better")
-	fl.StringVar(&f.prepare, "prepare", "", "shell command before each run, not measured")
-	fl.StringVar(&f.cleanup, "cleanup", "", "shell command after each run, not measured")
+	f.keys.add(cmd, nil, "timeout", "prepare", "cleanup", "verify")
 	fl.StringVar(&f.failIf, "fail-if", "", "`limit` of a gate: 'slower > 3%'; also more and less, of the metric")
 	fl.BoolVar(&f.shell, "shell", false, "run each command, one string, by sh -c")
 	fl.BoolVarP(&f.ignore, "ignore-failure", "i", false, "a command that exits with a code other than 0 has run, too")

@@ -12,10 +12,8 @@ import (
 	"github.com/assay-run/assay/spec"
 )
 
-// runsCommands are the flags of compare that do not apply to measurements of other tools.
-var runsCommands = []string{
-	"pairs", "runs", "budget", "timeout", "warmup", "prepare", "cleanup", "shell", "seed", "builds", "setup",
-}
+// runsCommands are the flags of compare, besides those of keys, that do not apply to measurements of other tools.
+var runsCommands = []string{"pairs", "runs", "budget", "warmup", "shell", "seed", "builds", "setup"}
 
 // filesOf returns the arguments if they are files with measurements of other tools, or nil.
 func (f *compareFlags) filesOf(cmd *cobra.Command, args []string) []string {
@@ -27,7 +25,7 @@ func (f *compareFlags) filesOf(cmd *cobra.Command, args []string) []string {
 
 // compareFiles compares measurements of other tools.
 func (f *compareFlags) compareFiles(cmd *cobra.Command, s streams, args []string) ([]abtest.Result, error) {
-	for _, name := range runsCommands {
+	for _, name := range append(f.keys.names(), runsCommands...) {
 		if cmd.Flags().Changed(name) {
 			return nil, usagef("--%s is for commands, and the runs of %s are already made", name, args[0])
 		}

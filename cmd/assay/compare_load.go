@@ -130,7 +130,7 @@ func (f *compareFlags) apply(cmd *cobra.Command, c *spec.Comparison) error {
 	}
 	for _, b := range c.Benchmarks {
 		for _, v := range b.Commands {
-			if err := f.applyTo(given, v.Study); err != nil {
+			if err := f.applyTo(cmd, v.Study); err != nil {
 				return err
 			}
 		}
@@ -139,19 +139,10 @@ func (f *compareFlags) apply(cmd *cobra.Command, c *spec.Comparison) error {
 }
 
 // applyTo puts the flags over one command.
-func (f *compareFlags) applyTo(given func(string) bool, st *spec.Study) error {
-	if given("timeout") {
-		v, err := spec.ParseDuration(f.timeout)
-		if err != nil || v <= 0 {
-			return usagef("--timeout %s: not a duration such as 90s or 10m", f.timeout)
-		}
-		st.Timeout = v
-	}
-	if given("prepare") {
-		st.Prepare = spec.Hook{Argv: []string{f.prepare}, Shell: true}
-	}
-	if given("cleanup") {
-		st.Cleanup = spec.Hook{Argv: []string{f.cleanup}, Shell: true}
+func (f *compareFlags) applyTo(cmd *cobra.Command, st *spec.Study) error {
+	given := cmd.Flags().Changed
+	if err := f.keys.apply(cmd, st); err != nil {
+		return err
 	}
 	st.Metrics = slices.Clone(st.Metrics)
 	compared := ""
@@ -267,7 +258,7 @@ func setupLine(line, dir string) (string, error) {
 // inTree has the hooks of a command know the directory of its build.
 func inTree(st *spec.Study, dir string) error {
 	st.Env = map[string]string{"SETUP": strings.NewReplacer("{", "{{", "}", "}}").Replace(dir)}
-	for _, h := range []*spec.Hook{&st.Prepare, &st.Cleanup} {
+	for _, h := range []*spec.Hook{&st.Prepare, &st.Verify, &st.Cleanup} {
 		for i := range h.Argv {
 			line, err := setupLine(h.Argv[i], dir)
 			if err != nil {

@@ -36,6 +36,15 @@ func (f *keyFlags) add(cmd *cobra.Command, help map[string]string, names ...stri
 	}
 }
 
+// names returns the names of the flags.
+func (f *keyFlags) names() []string {
+	var all []string
+	for _, k := range f.keys {
+		all = append(all, k.Flag)
+	}
+	return all
+}
+
 // apply puts the flags that were given over st.
 func (f *keyFlags) apply(cmd *cobra.Command, st *spec.Study) error {
 	for _, k := range f.keys {

@@ -26,6 +26,7 @@ import (
 
 // serveFlags are the flags of serve.
 type serveFlags struct {
+	keys      keyFlags
 	online    string
 	socket    string
 	listen    string
@@ -34,7 +35,6 @@ type serveFlags struct {
 	deadline  string
 	study     string
 	store     string
-	search    string
 	json      bool
 }
 
@@ -65,7 +65,9 @@ where it stopped. Only this user can reach the socket.`,
 		"free: ranks report singly; steps: they wait for each other; same: they also run one configuration")
 	fl.StringVar(&f.deadline, "deadline", "",
 		"silence after which a rank is given up (default: ten times the longest iteration, at least 1s)")
-	fl.StringVar(&f.search, "search", "", "searcher (default: the searcher of the study file, else pro)")
+	f.keys.add(cmd, map[string]string{
+		"search": "searcher (default: the searcher of the study file, else " + setup.OnlineSearcher + ")",
+	}, "search")
 	fl.StringVar(&f.study, "study", "", "name of the study (default: the name in the file, or the file's)")
 	fl.StringVar(&f.store, "store", "", "where studies are kept: a `path`, or memory (default in $XDG_STATE_HOME/assay)")
 	fl.BoolVar(&f.json, "json", false, "print the result as one JSON object")
@@ -117,7 +119,7 @@ func (f *serveFlags) run(cmd *cobra.Command, s streams, args []string) error {
 		return usagef("--listen excludes --socket and needs --token-file: " +
 			"every user of a machine can reach its loopback addresses")
 	}
-	def, err := f.load(s.err)
+	def, err := f.load(cmd, s.err)
 	if err != nil {
 		return err
 	}
@@ -149,9 +151,12 @@ func (f *serveFlags) run(cmd *cobra.Command, s streams, args []string) error {
 }
 
 // load reads the study file.
-func (f *serveFlags) load(warn io.Writer) (*spec.Study, error) {
+func (f *serveFlags) load(cmd *cobra.Command, warn io.Writer) (*spec.Study, error) {
 	return loadStudy(warn, f.online, func(def *spec.Study) error {
-		setup.Online(def, f.search)
+		if err := f.keys.apply(cmd, def); err != nil {
+			return err
+		}
+		setup.Online(def)
 		return nil
 	})
 }
