@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -416,7 +417,12 @@ func TestDefaultPath(t *testing.T) {
 	}
 	t.Setenv("XDG_STATE_HOME", "")
 	t.Setenv("HOME", "")
-	if got, err := store.DefaultPath(); err == nil {
-		t.Errorf("without HOME: got %q, want an error", got)
+	u, err := user.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := filepath.Join(u.HomeDir, ".local", "state", "assay", "assay.db")
+	if got, err := store.DefaultPath(); err != nil || got != want {
+		t.Errorf("without HOME: got %q, %v, want %q", got, err, want)
 	}
 }
