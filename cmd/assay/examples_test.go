@@ -173,12 +173,8 @@ func exampleCopy(t *testing.T, to, from string) {
 // withWorkflows puts the workflow systems on the path that scripts/deps.sh has installed.
 func withWorkflows(t *testing.T) {
 	t.Helper()
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return
-	}
 	dir := t.TempDir()
-	jars := filepath.Join(cache, "assay", "nextflow")
+	jars := testbed.Installed("nextflow")
 	if _, err := os.Stat(jars); err == nil {
 		line := "#!/bin/sh\nexec java -Xmx512m"
 		for _, p := range []string{"java.lang", "java.util", "java.nio", "java.io", "java.net", "sun.nio.ch"} {
@@ -187,7 +183,7 @@ func withWorkflows(t *testing.T) {
 		line += " -cp '" + jars + "/*' nextflow.cli.Launcher \"$@\"\n"
 		testbed.WriteProgram(t, filepath.Join(dir, "nextflow"), []byte(line))
 	}
-	t.Setenv("PATH", dir+":"+os.Getenv("PATH")+":"+filepath.Join(cache, "assay", "snakemake", "bin"))
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH")+":"+testbed.Installed("snakemake", "bin"))
 }
 
 // withPostgres puts Debian's programs of PostgreSQL on the path, which are in a directory of their version.

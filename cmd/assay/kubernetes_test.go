@@ -124,11 +124,7 @@ func TestKubernetesCommands(t *testing.T) {
 
 // schemas returns where JSON schemas of Kubernetes are that scripts/deps.sh installs, "" if nowhere.
 func schemas() string {
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return ""
-	}
-	found, _ := filepath.Glob(filepath.Join(cache, "assay", "kubernetes", "kubernetes_validate", "kubernetes-json-schema",
+	found, _ := filepath.Glob(testbed.Installed("kubernetes", "kubernetes_validate", "kubernetes-json-schema",
 		"v*-local-strict"))
 	if len(found) == 0 {
 		return ""

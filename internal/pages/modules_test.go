@@ -22,22 +22,12 @@ import (
 	"github.com/assay-run/assay/spec"
 )
 
-// tools returns where scripts/deps.sh puts the programs of npm that tests use.
-func tools(t *testing.T) string {
-	t.Helper()
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return filepath.Join(cache, "assay")
-}
-
 // A checker of types finds nothing wrong with any module, by the types in their comments.
 func TestTypes(t *testing.T) {
 	testbed.System(t) // of make lint too
 	t.Parallel()
 	node, err := exec.LookPath("node")
-	tsc := filepath.Join(tools(t), "typescript", "node_modules", "typescript", "bin", "tsc")
+	tsc := testbed.Installed("typescript", "node_modules", "typescript", "bin", "tsc")
 	if _, missing := os.Stat(tsc); err != nil || missing != nil {
 		testbed.Lacks(t, "typescript")
 	}

@@ -15,11 +15,7 @@ import (
 // test if it is not there.
 func cached(t *testing.T, path string) string {
 	t.Helper()
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Skip(err)
-	}
-	p := filepath.Join(cache, "assay", path)
+	p := testbed.Installed(path)
 	if _, err := os.Stat(p); err != nil {
 		t.Skipf("not installed: %s (scripts/deps.sh installs it)", p)
 	}

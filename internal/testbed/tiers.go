@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -120,13 +121,22 @@ func Slurm(t testing.TB, programs ...string) {
 	}
 }
 
+// Installed returns the path of something that scripts/deps.sh installs for tests: below assay in the user's cache. It
+// need not be there.
+func Installed(parts ...string) string {
+	cache, err := os.UserCacheDir()
+	if u, lost := user.Current(); err != nil && lost == nil { // HOME is not set
+		cache = filepath.Join(u.HomeDir, ".cache")
+	}
+	return filepath.Join(append([]string{cache, "assay"}, parts...)...)
+}
+
 // Module returns a Python that has a module: python3, or the one of a virtual environment that scripts/deps.sh made
 // below the user's cache. The test is skipped if no Python has it.
 func Module(t testing.TB, name, environment string) string {
 	t.Helper()
 	Outside(t)
-	cache, _ := os.UserCacheDir()
-	for _, python := range []string{"python3", filepath.Join(cache, "assay", environment, "bin", "python")} {
+	for _, python := range []string{"python3", Installed(environment, "bin", "python")} {
 		if exec.Command(python, "-c", "import "+name).Run() == nil {
 			return python
 		}

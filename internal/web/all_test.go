@@ -7,7 +7,6 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -84,11 +83,7 @@ func views(t *testing.T) (all []view) {
 // axe returns the text of axe-core, which scripts/deps.sh installs, "" if it is not there.
 func axe(t *testing.T) string {
 	t.Helper()
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := os.ReadFile(filepath.Join(cache, "assay", "axe", "node_modules", "axe-core", "axe.min.js"))
+	b, err := os.ReadFile(testbed.Installed("axe", "node_modules", "axe-core", "axe.min.js"))
 	if err != nil {
 		t.Log("WHETHER THE PAGES CAN BE USED BY ALL WAS NOT CHECKED: npm and scripts/deps.sh test install axe-core")
 		return ""

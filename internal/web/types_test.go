@@ -3,7 +3,6 @@ package web_test
 import (
 	"os"
 	"os/exec"
-	"path/filepath"
 	"testing"
 
 	"github.com/assay-run/assay/internal/testbed"
@@ -13,12 +12,8 @@ import (
 func TestTypes(t *testing.T) {
 	t.Parallel()
 	testbed.System(t) // of make lint too
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
 	node, err := exec.LookPath("node")
-	tsc := filepath.Join(cache, "assay", "typescript", "node_modules", "typescript", "bin", "tsc")
+	tsc := testbed.Installed("typescript", "node_modules", "typescript", "bin", "tsc")
 	if _, missing := os.Stat(tsc); err != nil || missing != nil {
 		testbed.Lacks(t, "typescript")
 	}

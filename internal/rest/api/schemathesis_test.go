@@ -17,11 +17,7 @@ func schemathesis() string {
 	if path, err := exec.LookPath("schemathesis"); err == nil {
 		return path
 	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return ""
-	}
-	path := filepath.Join(cache, "assay", "schemathesis", "bin", "schemathesis")
+	path := testbed.Installed("schemathesis", "bin", "schemathesis")
 	if _, err := os.Stat(path); err != nil {
 		return ""
 	}
