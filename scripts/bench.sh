@@ -84,6 +84,8 @@ go test -run '^$' -bench 'BenchmarkMemory' -benchtime 1x ./internal/server | gre
 go test -run '^$' -bench 'ForestFit|ForestPredict|AFTFit|AFTPredict|TunedAFT' -benchtime 20x ./model | grep ^Bench
 echo "Bayes: ask+tell on 25 mixed parameters; goals 15 ms at 100 trials, 60 ms at 1000"
 go test -run '^$' -bench 'BenchmarkBayes' -benchtime 20x ./search | grep ^Bench
+echo "the default search: ask+tell on 25 mixed parameters; goals 25 ms at 100 trials, 40 ms at 1000, 60 ms and 200 MB at 10000"
+go test -run '^$' -bench 'BenchmarkAuto$' -benchtime 40x ./search | grep ^Bench
 # with MODULE: the Python that has it, or nothing.
 with() { for p in python3 /usr/bin/python3; do $p -c "import $1" 2>/dev/null && command -v $p && break; done; }
 if [ -n "$(with sklearn)" ]; then

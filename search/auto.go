@@ -19,9 +19,10 @@ type AutoOptions struct {
 }
 
 const (
-	autoTrees  = 50  // of the forest; half as many from autoMany trials on
-	autoMany   = 300 // trials
-	autoRounds = 2   // of the imputation
+	autoTrees  = 50   // of the forest; half as many from autoMany trials on
+	autoMany   = 300  // trials
+	autoMost   = 1600 // examples of the forest
+	autoRounds = 2    // of the imputation
 )
 
 // Auto is the default search: Bayesian optimization whose proposals are made in turn by three parts that fail in
@@ -40,9 +41,10 @@ const (
 // objective.
 //
 // Runs that were stopped early enter the forest with its expectation of them above their bound (Hutter, Hoos and
-// Leyton-Brown 2013), and the process as censored values ([model.GP]). It sees the best and the latest trials, 100
-// together, and its parameters are learned anew each time the trials have become a tenth more. Nothing is proposed
-// twice, and the search ends with ErrDone.
+// Leyton-Brown 2013), and the process as censored values ([model.GP]). The forest sees at most 1,600 trials, the better
+// half whole and others drawn, by [model.Thin]. The process sees the best and the latest trials, 100 together, and its
+// parameters are learned anew each time the trials have become a tenth more. Nothing is proposed twice, and the search
+// ends with ErrDone.
 type Auto struct {
 	bayes   *Bayes                       // the space, the design, the trials and the forest
 	opts    AutoOptions                  // of NewAuto
@@ -76,7 +78,7 @@ func autoForest(seed uint64, n int) assay.Learner {
 	if n >= autoMany { // where more would take longer than they help
 		trees, rounds = autoTrees/2, 1
 	}
-	return model.Impute(model.Forest{Trees: trees, Seed: seed}, rounds)
+	return model.Impute(model.Thin(model.Forest{Trees: trees, Seed: seed}, autoMost, seed), rounds)
 }
 
 // CountLarge has an improvement count for the first part from one deviation of the outcomes on (ξ of Brochu, Cora and
