@@ -49,39 +49,6 @@ func CompareShift(a, b []float64, opts CompareOptions) Comparison {
 	return c
 }
 
-// ComparePaired compares two samples whose runs were interleaved: a[i] and b[i] ran next to each other, so that a drift
-// of the machine is in both. It panics if the lengths differ.
-//
-// Change is computed as in [CompareShift], with the [HodgesLehmann] median of the differences within the pairs. Its
-// interval is the one that belongs to [WilcoxonSignedRank], exact if the two runs of a pair are exchangeable up to a
-// constant factor (or difference), and needs 6 pairs at 0.95. Opts.Mean chooses the centres A and B only. NaN panics.
-// Cost: n log n.
-func ComparePaired(a, b []float64, opts CompareOptions) Comparison {
-	if len(a) != len(b) {
-		panic("stats: slice length mismatch")
-	}
-	if hasNaN(a) || hasNaN(b) {
-		panic("stats: comparison of NaN")
-	}
-	c := opts.unknown(a, b)
-	x, y, back := comparisonScale(a, b, c.A.Value)
-	d := make([]float64, len(x))
-	for i := range d {
-		d[i] = y[i] - x[i]
-	}
-	if hasNaN(d) {
-		c.warn("a pair has no difference: both values are infinite")
-		return c
-	}
-	c.P = WilcoxonSignedRank(d).P
-	shift := HodgesLehmann(d, c.Level)
-	c.Change, c.Low, c.High = back(shift.Value), back(shift.Low), back(shift.High)
-	c.Warnings = append(c.Warnings, shift.Warnings...)
-	c.checkChange()
-	c.decide()
-	return c
-}
-
 // comparisonScale returns copies of the samples on the scale on which a shift is
 // looked for, logarithms if all values are positive, and the map from a shift
 // to a change relative to center.
