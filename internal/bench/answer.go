@@ -37,8 +37,8 @@ type Player struct {
 }
 
 // Players returns the players of a comma-separated list: methods as a user of `assay tune` has them; random, which
-// recommends the best of runs by chance; and random-top3, which runs the best three again, five times each. peers are
-// NAME=COMMAND, a program that searches.
+// recommends the best of runs by chance; random-top3, which runs the best three again, five times each; and perfect,
+// which knows the best configuration. peers are NAME=COMMAND, a program that searches.
 func Players(text string, peers []string) ([]Player, error) {
 	var all []Player
 	for name := range Items(text) {
@@ -47,6 +47,8 @@ func Players(text string, peers []string) ([]Player, error) {
 			all = append(all, randomPlayer(name, 0, 0))
 		case "random-top3":
 			all = append(all, randomPlayer(name, 3, 5))
+		case "perfect":
+			all = append(all, Player{Name: name, method: perfect()})
 		default:
 			ms, err := Methods(name)
 			if err != nil {
