@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/spec"
 )
 
@@ -35,9 +36,7 @@ func recipe(t *testing.T, dir, text string, at Place) Recipe {
 // shell runs a text with an empty environment but for PATH, and returns its output.
 func shell(t *testing.T, dir, text string) string {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("starts programs")
-	}
+	testbed.Outside(t)
 	cmd := exec.CommandContext(t.Context(), "/bin/sh", "-c", text)
 	cmd.Dir, cmd.Env = dir, []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir()}
 	out, err := cmd.CombinedOutput()
@@ -56,7 +55,7 @@ func TestRecipeLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	there := Place{Folder: func(*assay.Setup) string { return made }}
-	build := "setup: 'printf \"#!/bin/sh\\necho built $N by \\$1\\n\" > $SETUP/p; chmod +x $SETUP/p'\n"
+	build := "setup: 'printf \"#!/bin/sh\\necho built $N by \\$1\\n\" > \"$SETUP\"/p; chmod +x \"$SETUP\"/p'\n"
 	for _, c := range []struct {
 		name, text string
 		at         Place

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unicode"
 
 	"go.uber.org/goleak"
 	"golang.org/x/sys/unix"
@@ -170,9 +171,17 @@ func supervise(args []string) int {
 	}
 }
 
-// scratch makes a directory for all users, as the system's TMPDIR is.
+// scratch makes a directory for all users, as the system's TMPDIR is; "" is TMPDIR. Tests write paths into lines of
+// shells and of other programs, most of which split them at a space: if TMPDIR has one, the directory is in /tmp. Paths
+// with spaces have tests of their own.
 func scratch(parent string) (string, error) {
-	dir, err := os.MkdirTemp(parent, "at")
+	dir, err := "", error(nil)
+	if parent == "" && strings.ContainsFunc(os.TempDir(), unicode.IsSpace) {
+		dir, err = os.MkdirTemp("/tmp", "at")
+	}
+	if dir == "" || err != nil {
+		dir, err = os.MkdirTemp(parent, "at")
+	}
 	if err != nil {
 		return "", err
 	}
