@@ -50,6 +50,7 @@ func (s several) valued(trials []assay.Trial) []assay.Trial {
 }
 
 func TestFrontConformance(t *testing.T) {
+	testbed.Long(t)
 	t.Run("one", func(t *testing.T) {
 		assaytest.TestSearcher(t, func(s *assay.Space) assay.Searcher { return lightFront(s) },
 			light(assaytest.SearcherOptions{Exhausts: true, Trials: 10}))

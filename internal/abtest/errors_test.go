@@ -134,6 +134,7 @@ func rare(n int) int {
 // it passes in at most 1 of 100, too. A slowdown of 10 % is found in at least 95 of 100, in
 // the pairs that the gate asks for. Between equals it passes or cannot decide.
 func TestGateErrors(t *testing.T) {
+	testbed.Long(t)
 	n := testbed.Times(20, 200)
 	for name, m := range machines(t) {
 		t.Run(name, func(t *testing.T) {
@@ -157,6 +158,7 @@ func TestGateErrors(t *testing.T) {
 // cases, whatever the noise: in 400 duels of equals, 20 on the average and 36 with a
 // probability below 1e-3. make test takes the first 40.
 func TestErrorOfAllLooks(t *testing.T) {
+	testbed.Long(t)
 	n, most := testbed.Times(40, 400), testbed.Times(6, 36)
 	for name, m := range machines(t) {
 		wrong := 0
@@ -177,6 +179,7 @@ func TestErrorOfAllLooks(t *testing.T) {
 // Several comparisons share one error: of 200 reports on three equal commands, few have any
 // false alarm.
 func TestErrorIsShared(t *testing.T) {
+	testbed.Long(t)
 	alarms, n := 0, testbed.Times(30, 300)
 	for i := range n {
 		d, f := fresh(0.01, 0.01, 0.05)
