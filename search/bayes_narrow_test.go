@@ -145,6 +145,7 @@ func dishOfTwo(c assay.Config) float64 {
 }
 
 func TestNarrowConformance(t *testing.T) {
+	testbed.Long(t)
 	opts := light(assaytest.SearcherOptions{Exhausts: true, Trials: 12})
 	for _, name := range []string{"auto", "bayes"} {
 		t.Run(name, func(t *testing.T) {

@@ -174,6 +174,7 @@ func (m measuring) measure(ts []assay.Trial) []assay.Trial {
 // The suite holds for searchers that learn limits: among others that the same calls bring the same proposals, and
 // that memos bring a new searcher to where it was.
 func TestLimitLearnersConform(t *testing.T) {
+	testbed.Long(t)
 	grown := atMost("size", 0.5)
 	grown.Grows = true
 	for name, build := range learners(true) {

@@ -12,6 +12,7 @@ import (
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/assaytest"
 	"github.com/assay-run/assay/internal/stats"
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // sized is a space of six parameters and a size, whose last level is the full one.
@@ -60,6 +61,7 @@ func TestLevelsUpTo(t *testing.T) {
 
 // A search with levels is a searcher as any other, whatever its inner searcher.
 func TestLevelsConformance(t *testing.T) {
+	testbed.Long(t)
 	single := func(p assay.Param) bool { return p.When == nil && p.Kind != assay.Permutation }
 	for name, inner := range map[string]func(*assay.Space) assay.Searcher{
 		"random": func(s *assay.Space) assay.Searcher { return NewRandom(s, 1) },

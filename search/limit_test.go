@@ -5,9 +5,11 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/assaytest"
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 func TestNarrowerConformance(t *testing.T) {
+	testbed.Long(t)
 	random := func(s *assay.Space) assay.Searcher { return NewRandom(s, 1) }
 	all := assaytest.SearcherOptions{Exhausts: true, Trials: 32}
 	for _, c := range []struct {

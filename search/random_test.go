@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/testbed"
 )
 
 // In a space of 2^60 configurations nothing is enumerated or remembered.
@@ -54,6 +55,7 @@ func TestRandomUniform(t *testing.T) {
 // A finite space that cannot be indexed, for its related group has too many
 // admissible tuples, is drawn from without repetition.
 func TestRandomUnindexed(t *testing.T) {
+	testbed.Long(t)
 	var params []assay.Param
 	for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
 		params = append(params, assay.Param{Name: name, Kind: assay.Integer, Lo: 0, Hi: 199})

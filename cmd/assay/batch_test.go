@@ -64,6 +64,7 @@ func tuned(t *testing.T, flags ...string) (configs [][3]int, values []float64) {
 // machine falls on more than one; unless a direct search waits for that one alone, as
 // pro does for a probe.
 func TestTuneAlternatesRepetitions(t *testing.T) {
+	testbed.Long(t)
 	for _, search := range []string{"pro", "auto", "random"} {
 		for _, parallel := range []string{"1", "4"} {
 			configs, _ := tuned(t, "--repeat", "3", "--search", search, "--parallel", parallel, "--trials", "36", "--seed", "1")

@@ -66,6 +66,7 @@ func timedMeasurement(t assay.Trial) assay.Measurement {
 }
 
 func TestActiveLearner(t *testing.T) {
+	testbed.Long(t)
 	for name, opts := range alternatives() {
 		switch name {
 		case "auto, target", "max", "rand", "static order", "target", "designed set", "train on screens":

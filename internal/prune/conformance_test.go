@@ -6,6 +6,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/assaytest"
+	"github.com/assay-run/assay/internal/testbed"
 	"github.com/assay-run/assay/model"
 	"github.com/assay-run/assay/search"
 )
@@ -42,6 +43,7 @@ func bowl(space *assay.Space, at float64) func(assay.Config) float64 {
 }
 
 func TestConformance(t *testing.T) {
+	testbed.Long(t)
 	studies := func(space *assay.Space) []Study {
 		return []Study{
 			earlier("a", space, 30, 1, bowl(space, 0.2)),

@@ -26,11 +26,11 @@ func Outside(t testing.TB) {
 	}
 }
 
-// Long marks a test that computes for about a second or more, such as one that compares seeds. go test -short skips it.
+// Long marks a test that computes for half a second or more, such as one that compares seeds. go test -short skips it.
 func Long(t testing.TB) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("not in -short: it computes for a second or more")
+		t.Skip("not in -short: it computes for half a second or more")
 	}
 }
 
