@@ -28,7 +28,7 @@ two_suites() {
 	"$@" >"$work/second" 2>&1 &
 	"$@"
 	code=$?
-	wait $! || { tail -n 40 "$work/second"; code=1; }
+	wait $! || { cat "$work/second"; code=1; }
 	return $code
 }
 tmpdir_space() { mkdir -p "$work/a b" && env "TMPDIR=$work/a b" "$@"; }
