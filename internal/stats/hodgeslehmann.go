@@ -103,18 +103,12 @@ func signedRankRank(n int, alpha float64) (k int, tail float64) {
 		k = int(law.Quantile(alpha) + 0.5) // continuity: P(W < k) ≈ Φ((k-0.5-mean)/sd)
 		return k, law.CDF(float64(k) - 0.5)
 	}
-	total := n * (n + 1) / 2
-	p := make([]float64, total+1)
-	p[0] = 1
-	for v := 1; v <= n; v++ {
-		for s := total; s >= 0; s-- {
-			p[s] /= 2
-			if s >= v {
-				p[s] += p[s-v] / 2
-			}
-		}
+	ranks := make([]int, n)
+	for i := range ranks {
+		ranks[i] = i + 1
 	}
-	for k <= total/2 && tail+p[k] <= alpha*(1+1e-12) {
+	p := coinSums(ranks)
+	for k <= len(p)/2 && tail+p[k] <= alpha*(1+1e-12) {
 		// Invariant: tail = P(W < k) <= alpha.
 		tail += p[k]
 		k++

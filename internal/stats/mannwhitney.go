@@ -147,21 +147,12 @@ func WilcoxonSignedRank(d []float64) Test {
 // signP returns the probability that the sum of the ranks that a fair coin
 // picks is at least as far from its mean as w.
 func signP(r []float64, w float64) float64 {
-	total := 0
-	for _, x := range r {
-		total += int(2 * x)
+	doubled := make([]int, len(r))
+	for i, x := range r {
+		doubled[i] = int(2 * x)
 	}
-	p := make([]float64, total+1) // p[s]: probability of the doubled sum s
-	p[0] = 1
-	for _, x := range r {
-		v := int(2 * x)
-		for s := total; s >= 0; s-- {
-			p[s] /= 2
-			if s >= v {
-				p[s] += p[s-v] / 2
-			}
-		}
-	}
+	p := coinSums(doubled)
+	total := len(p) - 1
 	far := abs(4*int(2*w) - 2*total)
 	var extreme float64
 	for s, q := range p {
@@ -170,6 +161,27 @@ func signP(r []float64, w float64) float64 {
 		}
 	}
 	return min(extreme, 1)
+}
+
+// coinSums returns, for each sum up to all of them, the probability that the numbers that a fair coin picks have it.
+// The numbers are not negative.
+func coinSums(numbers []int) []float64 {
+	total := 0
+	for _, v := range numbers {
+		total += v
+	}
+	p := make([]float64, total+1)
+	p[0] = 1
+	for _, v := range numbers {
+		for s := total; s >= 0; s-- {
+			picked := 0.0
+			if s >= v {
+				picked = p[s-v]
+			}
+			p[s] = p[s]/2 + picked/2
+		}
+	}
+	return p
 }
 
 // normalP returns the two-sided P of a rank statistic at a distance from its

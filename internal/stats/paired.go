@@ -3,18 +3,16 @@ package stats
 import (
 	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // ComparePaired compares two samples whose runs were interleaved: a[i] and b[i] ran next to each other, so that a drift
 // of the machine is in both. It panics if the lengths differ.
 //
-// The statistic is the sum of the ranks of b among all values, less the sum of the ranks of a: the one of
-// [MannWhitney]. Its distribution is the one over the 2^n ways to exchange the two runs within each pair, so that P is
-// exact if they are exchangeable, whatever differs between the pairs. A slow outlier has no more weight than any other
-// slow run, unlike in [WilcoxonSignedRank], where its pair has the greatest rank. Ranks in place of values in the paired
-// t test are from Conover & Iman 1981, §4; the distribution is Fisher's.
+// The statistic is the sum of the ranks of b among all values, less the sum of the ranks of a: the one of [MannWhitney].
+// Its distribution is the one over the 2^n ways to exchange the two runs within each pair, so that P is exact if they
+// are exchangeable, whatever differs between the pairs. A slow outlier has no more weight than any other slow run,
+// unlike in [WilcoxonSignedRank], where its pair has the greatest rank. Conover & Iman 1981, §4, have ranks in place of
+// values in the paired t test; the distribution is Fisher's.
 //
 // Change is computed as in [CompareShift]. Its interval has the shifts of b by which P is above 1-Level on neither side;
 // it needs 6 pairs at 0.95. From 50 pairs on, P is from the normal approximation. opts.Mean chooses the centres A and B
@@ -117,28 +115,11 @@ func (p *pairRanks) tail(shift float64, over bool) float64 {
 		if squares == 0 {
 			return 1
 		}
-		return distuv.UnitNormal.Survival((float64(sum) - 1) / math.Sqrt(squares))
-	}
-	// share[u] is the share of exchanges in which the weights that are added have the sum u.
-	share := make([]float64, all+1)
-	share[0] = 1
-	top := 0
-	for _, w := range weights {
-		top += w
-		for u := top; u >= w; u-- {
-			if w > 0 {
-				share[u] = share[u]/2 + share[u-w]/2
-			}
-		}
-		if w > 0 {
-			for u := range w {
-				share[u] /= 2
-			}
-		}
+		return NormCDF((1 - float64(sum)) / math.Sqrt(squares))
 	}
 	var tail float64
-	for u := (all + sum + 1) / 2; u <= all; u++ { // the sum of the others is taken away
-		tail += share[u]
+	for _, share := range coinSums(weights)[(all+sum+1)/2:] { // the sum of the weights that are not picked is taken away
+		tail += share
 	}
 	return tail
 }

@@ -23,10 +23,11 @@ func TestComparePairedAgreesWithAllExchanges(t *testing.T) {
 		if want := min(1, 2*min(great, small)); !closeTo(c.P, want, 1e-12) {
 			t.Fatalf("%v, %v: P = %v, want %v", a, b, c.P, want)
 		}
+		low, high := 1+c.Low, 1+c.High
 		for _, s := range []struct {
 			factor float64
 			inside bool
-		}{{(1 + c.Low) * (1 - 1e-9), false}, {(1 + c.Low) * (1 + 1e-9), true}, {(1 + c.High) * (1 - 1e-9), true}, {(1 + c.High) * (1 + 1e-9), false}} {
+		}{{low * (1 - 1e-9), false}, {low * (1 + 1e-9), true}, {high * (1 - 1e-9), true}, {high * (1 + 1e-9), false}} {
 			if c.Low == c.High || c.Low == 0 || c.High == 0 {
 				continue
 			}
@@ -104,14 +105,16 @@ func TestComparePairedOfMany(t *testing.T) {
 		a, b = append(a, math.Exp(0.1*rng.NormFloat64())), append(b, math.Exp(0.1*rng.NormFloat64()-0.05))
 	}
 	exact, many := ComparePaired(a[:49], b[:49], CompareOptions{}), ComparePaired(a[:50], b[:50], CompareOptions{})
-	if many.P > 2*exact.P || many.P < exact.P/2 || math.Abs(exact.Low-many.Low) > 0.01 || math.Abs(exact.High-many.High) > 0.01 {
+	if many.P > 2*exact.P || many.P < exact.P/2 || math.Abs(exact.Low-many.Low) > 0.01 ||
+		math.Abs(exact.High-many.High) > 0.01 {
 		t.Errorf("49: %v [%v, %v], 50: %v [%v, %v]", exact.P, exact.Low, exact.High, many.P, many.Low, many.High)
 	}
 	equal := make([]float64, 60)
 	for i := range equal {
 		equal[i] = 3
 	}
-	if c := ComparePaired(equal, equal, CompareOptions{}); c.P != 1 || c.Low != 0 || c.High != 0 || c.Verdict != Undecided {
+	if c := ComparePaired(equal, equal, CompareOptions{}); c.P != 1 ||
+		c.Low != 0 || c.High != 0 || c.Verdict != Undecided {
 		t.Errorf("equal values: %+v", c)
 	}
 	if c := ComparePaired(nil, nil, CompareOptions{}); c.Verdict != Undecided || len(c.Warnings) == 0 {
