@@ -175,13 +175,12 @@ func supervise(args []string) int {
 // shells and of other programs, most of which split them at a space: if TMPDIR has one, the directory is in /tmp. Paths
 // with spaces have tests of their own.
 func scratch(parent string) (string, error) {
-	dir, err := "", error(nil)
 	if parent == "" && strings.ContainsFunc(os.TempDir(), unicode.IsSpace) {
-		dir, err = os.MkdirTemp("/tmp", "at")
+		if dir, err := scratch("/tmp"); err == nil {
+			return dir, nil
+		}
 	}
-	if dir == "" || err != nil {
-		dir, err = os.MkdirTemp(parent, "at")
-	}
+	dir, err := os.MkdirTemp(parent, "at")
 	if err != nil {
 		return "", err
 	}

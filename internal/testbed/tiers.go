@@ -125,8 +125,10 @@ func Slurm(t testing.TB, programs ...string) {
 // need not be there.
 func Installed(parts ...string) string {
 	cache, err := os.UserCacheDir()
-	if u, lost := user.Current(); err != nil && lost == nil { // HOME is not set
-		cache = filepath.Join(u.HomeDir, ".cache")
+	if err != nil { // HOME is not set
+		if u, err := user.Current(); err == nil {
+			cache = filepath.Join(u.HomeDir, ".cache")
+		}
 	}
 	return filepath.Join(append([]string{cache, "assay"}, parts...)...)
 }
