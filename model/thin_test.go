@@ -72,7 +72,8 @@ func TestThin(t *testing.T) {
 }
 
 func TestThinErrors(t *testing.T) {
-	if _, err := Thin(Forest{}, 2, 0).Fit(assay.Data{X: [][]float64{{1}, {2}, {3}}, Y: []float64{1, 2, math.Inf(1)}}); err == nil {
+	infinite := assay.Data{X: [][]float64{{1}, {2}, {3}}, Y: []float64{1, 2, math.Inf(1)}}
+	if _, err := Thin(Forest{}, 2, 0).Fit(infinite); err == nil {
 		t.Error("an infinite outcome is accepted")
 	}
 	defer func() {

@@ -34,9 +34,9 @@ the methods' own time are all paid for from the budget.
 
 A method is a whole study, as assay tune has it. random recommends the best of runs
 by chance; random-top3 runs the best three again, five times each. perfect runs the
-first configuration of auto and the best one of the table, and compares them: no
-search gives more right verdicts. --peer adds a program of your own, which reads and
-writes lines of JSON.
+first configuration of auto and the best one of the table to their ends, and compares
+them: its right verdicts are those that time and noise allow. --peer adds a program
+of your own, which reads and writes lines of JSON.
 
 A table with three runs of each configuration has its own noise. The others have each
 level of --noise: standard deviations of a run time, in per cent, or a CSV file of

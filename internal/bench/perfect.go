@@ -6,9 +6,9 @@ import (
 	"github.com/assay-run/assay/stop"
 )
 
-// perfect is the method of a search that cannot be better: it runs the first configuration of the default search and
-// the best one of the table, and leaves all other time for their comparison. Verdicts that it cannot give, no search can
-// in this time and noise by the same rule.
+// perfect is the method of a search that knows the table: it runs the first configuration of the default search and the
+// best one of the table, and leaves all other time for their comparison. It stops no run. Its share of right verdicts
+// shows how many the noise and the time allow.
 func perfect() Method {
 	return Method{Name: "perfect", New: func(p *Problem, seed uint64) (assay.Searcher, assay.Stopper, error) {
 		first, err := search.NewAuto(p.Space, search.AutoOptions{Seed: seed}).Ask(1)

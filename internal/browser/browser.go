@@ -90,7 +90,8 @@ func start() {
 		return
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(one.path), chromedp.NoSandbox,
-		chromedp.DisableGPU, chromedp.UserDataDir(one.dir), chromedp.Env("HOME="+one.dir), chromedp.Flag("disable-quic", true),
+		chromedp.DisableGPU, chromedp.UserDataDir(one.dir), chromedp.Env("HOME="+one.dir),
+		chromedp.Flag("disable-quic", true),
 		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true),
 		chromedp.Flag("disable-sync", true), chromedp.Flag("disable-software-rasterizer", true),
 		chromedp.WSURLReadTimeout(2*time.Minute))
