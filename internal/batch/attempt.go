@@ -46,6 +46,8 @@ type attempt struct {
 	taking   bool      // the claim is being made here: a claim is no sign of a shim
 	axed     time.Time // when the system was asked to end it, or is to be
 	ends     time.Time // when it was ordered
+	// recorded is closed when its booking is on record; nil if it has none in this session.
+	recorded chan struct{}
 }
 
 // newAttempt returns an attempt of a run.
@@ -346,7 +348,10 @@ func (a *attempt) record(b assay.AttemptEnd) {
 		return
 	}
 	a.r.booked[b.RunID] = true
+	done := make(chan struct{})
+	a.recorded = done
 	a.r.books.Go(func() {
+		defer close(done)
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(a.r.ctx), time.Minute)
 		defer cancel()
 		_ = a.r.o.Record(ctx, assay.Event{Booked: &b}) // the loop reports a broken journal

@@ -92,6 +92,35 @@ func TestBooked(t *testing.T) {
 	}
 }
 
+// A run returns when its booking is on record: a budget counts its cost before the next job begins.
+func TestBookedBeforeItReturns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newCluster(newSleeper())
+		l := &records{booked: map[assay.RunID][]assay.AttemptEnd{}}
+		r, err := open(k, t.TempDir(), func(o *batch.Options) {
+			l.options(o)
+			record := o.Record
+			o.Record = func(ctx context.Context, events ...assay.Event) error {
+				time.Sleep(10 * time.Second)
+				return record(ctx, events...)
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Run(t.Context(), work(1, time.Minute, 0), nil); err != nil {
+			t.Error(err)
+		}
+		l.mu.Lock()
+		if len(l.booked) != 1 {
+			t.Errorf("%d attempts are on record when the run returns, want 1", len(l.booked))
+		}
+		l.mu.Unlock()
+		r.Close()
+		k.wg.Wait()
+	})
+}
+
 // A job that is cancelled while it waits has waited until then.
 func TestBookedBeforeItBegan(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -207,6 +207,7 @@ func (r *Runner) Run(ctx context.Context, job assay.Job, observe func(assay.Meas
 		return assay.Measurement{}, err
 	}
 	defer close(c.Left)
+	defer r.recorded(a)
 	ended := ctx.Done()
 	var patience <-chan time.Time
 	leave := func() bool {
@@ -230,6 +231,17 @@ func (r *Runner) Run(ctx context.Context, job assay.Job, observe func(assay.Meas
 		case <-patience:
 			r.giveUp(a, c)
 		}
+	}
+}
+
+// recorded waits until the booking of an attempt that has ended is on record: its cost counts against the budget before
+// its caller begins another job.
+func (r *Runner) recorded(a *attempt) {
+	r.mu.Lock()
+	done := a.recorded
+	r.mu.Unlock()
+	if done != nil {
+		<-done
 	}
 }
 
