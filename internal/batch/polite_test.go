@@ -162,7 +162,7 @@ func TestPoliteTogether(t *testing.T) {
 					}
 				})
 			}
-			time.Sleep(time.Duration(n)*time.Second + 2*time.Minute)
+			time.Sleep(time.Duration(n)*time.Second + 2*time.Minute + 10*time.Second) // between two queries
 			most := (n + 499) / 500
 			if lost {
 				c.set2(func() {
