@@ -136,10 +136,10 @@ func readLedger(all []assay.Event) *ledger {
 		case e.Booked != nil:
 			id := e.Booked.RunID
 			delete(l.began, id)
+			l.cost += e.Booked.Lost() // negative for an attempt that counts and was taken for lost before
 			if id.Attempt = 0; !e.Booked.Counts() {
 				l.lost++
 				l.lostOf[id.Trial]++
-				l.cost += e.Booked.Lost()
 				continue
 			}
 			if l.counts[id] {
