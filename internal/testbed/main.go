@@ -39,11 +39,20 @@ func Memory() string {
 	return os.TempDir()
 }
 
-// linger is the time that a process may take to end after the tests have ended, and the most that [ended] waits for it.
-const linger = 5 * time.Second
+// lingerEnv is the time that a process may take to end after the tests have ended, and the most that [ended] waits for
+// it: 20 s if it is not set. A busy machine needs seconds to end a few processes.
+const lingerEnv = "ASSAY_TEST_LINGER"
+
+// linger returns the value of [lingerEnv].
+func linger() time.Duration {
+	if d, err := time.ParseDuration(os.Getenv(lingerEnv)); err == nil {
+		return d
+	}
+	return 20 * time.Second
+}
 
 // Main runs the tests of a package under a supervisor: func TestMain(m *testing.M) { testbed.Main(m) }. The package
-// fails if a process that it started is alive 5 s after its last test, or if it left a file in TMPDIR. The supervisor
+// fails if a process that it started is alive 20 s after its last test, or if it left a file in TMPDIR. The supervisor
 // ends these processes and removes these files, also after an interrupt, a panic or a timeout.
 //
 // Each of after runs when the tests have ended, before the check. In go test -short, a test that started a process
@@ -211,7 +220,7 @@ func check(code int, dirs ...string) int {
 		endAll()
 		return code
 	}
-	left := ended(linger)
+	left := ended(linger())
 	endAll()
 	for _, p := range left {
 		fmt.Fprintln(os.Stderr, "testbed: a process is left behind:", p)

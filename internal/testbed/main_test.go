@@ -64,6 +64,9 @@ func leaving(t *testing.T, what string, wrapper ...string) (*exec.Cmd, string) {
 	argv := append(wrapper, os.Args[0], "-test.run=^TestLeaves$")
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Env = append(os.Environ(), leaveEnv+"="+what, "TMPDIR="+dir)
+	if what == "process" || what == "daemon" {
+		cmd.Env = append(cmd.Env, lingerEnv+"=1s")
+	}
 	return cmd, dir
 }
 
