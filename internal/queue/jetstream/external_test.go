@@ -41,7 +41,7 @@ func daemon(t *testing.T, port int, conf string) (stop func()) {
 	path := testbed.Built(t, "github.com/nats-io/nats-server/v2")
 	dir := t.TempDir()
 	file := filepath.Join(dir, "nats.conf")
-	conf = fmt.Sprintf("listen: 127.0.0.1:%d\n%s", port, strings.ReplaceAll(conf, "DIR", dir))
+	conf = fmt.Sprintf("listen: 127.0.0.1:%d\n%s", port, strings.ReplaceAll(conf, "{DIR}", dir))
 	if err := os.WriteFile(file, []byte(conf), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func TestExternal(t *testing.T) {
 	t.Parallel() // most of the time it waits
 	conf, creds := credentials(t)
 	port := ports(t, 1)[0]
-	daemon(t, port, conf+"jetstream: {store_dir: DIR}\n")
+	daemon(t, port, conf+"jetstream: {store_dir: {DIR}}\n")
 	url := fmt.Sprint("nats://127.0.0.1:", port)
 	server := connect(t, jetstream.Options{URL: url, Creds: creds})
 	f := &fleet{task: queue.Task{ID: runID(1)}}
@@ -208,7 +208,7 @@ func TestCluster(t *testing.T) {
 	var stops []func()
 	for i := range 3 {
 		stops = append(stops, daemon(t, ps[i], fmt.Sprintf(
-			"server_name: n%d\njetstream: {store_dir: DIR}\ncluster: {name: c, listen: 127.0.0.1:%d, routes: [%s]}\n", i,
+			"server_name: n%d\njetstream: {store_dir: {DIR}}\ncluster: {name: c, listen: 127.0.0.1:%d, routes: [%s]}\n", i,
 			ps[3+i], routes)))
 		urls = append(urls, fmt.Sprint("nats://127.0.0.1:", ps[i]))
 	}
