@@ -261,8 +261,11 @@ func TestPagesStory(t *testing.T) {
 	b.Wait(`document.querySelector(".flash")?.textContent.includes("story is stopped")`)
 	b.Go(s.url + "/s/story")
 	b.Wait(`document.querySelector("[data-live=best]").textContent.trim() !== "–"`)
-	if got := b.Text("[data-live=best]"); !strings.HasPrefix(got, "0.2") && !strings.Contains(got, "ms") {
-		t.Errorf("the answer is %q", got)
+	var best float64 // s, or ms
+	if got := b.Text("[data-live=best]"); !strings.Contains(got, "ms") {
+		if _, err := fmt.Sscanf(got, "%g s", &best); err != nil || best >= 20 { // of the only run that ended
+			t.Errorf("the answer is %q", got)
+		}
 	}
 	b.Picture("story-answer")
 	trials := s.assay("study", "trials", "story", "--store", filepath.Join(s.dir, "state/assay/server/assay.db"), "--json")

@@ -270,7 +270,7 @@ func TestWithoutScripts(t *testing.T) {
 	b.Key(browser.Enter)
 	b.Wait(`document.title === "Studies - assay"`)
 	b.Click(`a[href="/s/encoder"]`)
-	b.Wait(`document.querySelector("#answer") !== null`)
+	b.Wait(`document.querySelector("#answer") !== null && document.readyState === "complete"`)
 	b.Picture("study-without-scripts")
 	for selector, want := range map[string]string{
 		"#answer": "encode --level", "#running tbody": "121", "#trials tbody": "∧ stopped", ".sums": "spent of the budget",
