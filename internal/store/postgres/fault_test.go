@@ -158,7 +158,7 @@ func killPostmaster(t testing.TB, server *testbed.Postgres, kills int, put putte
 	rng := rand.New(rand.NewPCG(5, 6))
 	for range kills {
 		before := acked[0].Load()
-		for end := time.Now().Add(time.Minute); acked[0].Load() < before+3 && !t.Failed() && time.Now().Before(end); {
+		for end := time.Now().Add(2 * time.Minute); acked[0].Load() < before+3 && !t.Failed() && time.Now().Before(end); {
 			time.Sleep(5 * time.Millisecond)
 		}
 		time.Sleep(time.Duration(rng.IntN(60)) * time.Millisecond)
@@ -168,7 +168,7 @@ func killPostmaster(t testing.TB, server *testbed.Postgres, kills int, put putte
 		}
 	}
 	before := acked[0].Load()
-	for end := time.Now().Add(time.Minute); acked[0].Load() < before+3 && !t.Failed() && time.Now().Before(end); {
+	for end := time.Now().Add(2 * time.Minute); acked[0].Load() < before+3 && !t.Failed() && time.Now().Before(end); {
 		time.Sleep(5 * time.Millisecond)
 	}
 	stop()
