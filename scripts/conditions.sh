@@ -6,7 +6,8 @@ cd "$(dirname "$0")/.."
 root=$PWD
 packages=${PACKAGES:-./...}
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+pids= # of busy loops
+trap '[ -z "$pids" ] || kill $pids; rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM HUP
 
 # A condition runs the command that it has.
@@ -20,6 +21,7 @@ load() { # two busy loops per core
 	code=$?
 	# shellcheck disable=SC2086 # a list of words
 	kill $pids
+	pids=
 	return $code
 }
 nohup() { sh -c 'trap "" HUP; exec "$@"' sh "$@"; }
