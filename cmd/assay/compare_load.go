@@ -2,18 +2,13 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/builds"
 	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/spec"
 )
@@ -49,7 +44,7 @@ func (f *compareFlags) load(
 	}
 	b := spec.Benchmark{}
 	for i, argv := range commands {
-		b.Commands = append(b.Commands, spec.Variant{Name: letters[i : i+1], Study: f.study(argv)})
+		b.Commands = append(b.Commands, spec.Variant{Name: letters[i : i+1], Study: setup.Literal(argv, f.shell)})
 	}
 	def = &spec.Comparison{Benchmarks: []spec.Benchmark{b}}
 	if err := edit(def); err != nil {
@@ -76,19 +71,6 @@ func splitCommands(dash int, args []string) (before []string, commands [][]strin
 		commands[last] = append(commands[last], a)
 	}
 	return before, commands
-}
-
-// study returns a command of the command line, in which braces mean nothing.
-func (f *compareFlags) study(argv []string) *spec.Study {
-	if f.shell {
-		return &spec.Study{Command: []string{strings.Join(argv, " ")}, Shell: true}
-	}
-	braces := strings.NewReplacer("{", "{{", "}", "}}")
-	st := &spec.Study{}
-	for _, a := range argv {
-		st.Command = append(st.Command, braces.Replace(a))
-	}
-	return st
 }
 
 // check checks the flags that need nothing else.
@@ -188,7 +170,7 @@ func (f *compareFlags) loadBuilds(
 	}
 	// Properties that do not depend on the builds are checked before them.
 	plain := &spec.Comparison{Benchmarks: []spec.Benchmark{{Commands: []spec.Variant{
-		{Name: "A", Study: f.study(commands[0])},
+		{Name: "A", Study: setup.Literal(commands[0], f.shell)},
 	}}}}
 	if err := edit(plain); err != nil {
 		return nil, done, err
@@ -208,123 +190,23 @@ func (f *compareFlags) loadBuilds(
 		case <-ctx.Done():
 		}
 	}()
-	here, err := os.Getwd()
-	if err != nil {
-		return nil, done, err
-	}
-	if here, err = filepath.EvalSymlinks(here); err != nil { // .. is the parent in the file system
-		return nil, done, err
-	}
-	set, err := builds.Open(ctx, here, revisions)
+	commits, err := setup.OpenCommits(ctx, setup.CommitsOptions{
+		Revisions: revisions, Build: f.setup, Command: commands[0], Shell: f.shell, Log: s.err, Warn: warnings(s.err),
+	})
 	if err != nil {
 		return nil, done, err
 	}
 	done = func() {
-		if err := set.Close(); err != nil {
-			warnings(s.err)(fmt.Sprintf("the commits that were checked out could not be removed: %v", err))
+		if err := commits.Close(); err != nil {
+			warnings(s.err)(err.Error())
 		}
 	}
-	b := spec.Benchmark{}
-	for _, t := range set.Trees {
-		v, err := f.build(ctx, s, here, t, commands[0])
-		if err != nil {
-			return nil, done, err
-		}
-		b.Commands = append(b.Commands, v)
-	}
-	def = &spec.Comparison{Benchmarks: []spec.Benchmark{b}}
+	def = &spec.Comparison{Benchmarks: []spec.Benchmark{{Commands: commits.Commands}}}
 	if err := edit(def); err != nil {
 		return nil, done, err
 	}
-	for i, v := range def.Benchmarks[0].Commands {
-		if err := inTree(v.Study, set.Trees[i].Dir); err != nil {
-			return nil, done, err
-		}
+	if err := commits.Hooks(def.Benchmarks[0].Commands); err != nil {
+		return nil, done, err
 	}
 	return def, done, def.Check()
-}
-
-// inShell matches paths that need no quotes in a shell.
-var inShell = regexp.MustCompile(`^[A-Za-z0-9_./+-]*$`)
-
-// setupLine puts the directory of a build in the place of {setup} in a shell line.
-func setupLine(line, dir string) (string, error) {
-	if strings.Contains(line, "{setup}") && !inShell.MatchString(dir) {
-		return "", usagef("%s cannot stand in a shell line: write \"$SETUP\" in place of {setup}", dir)
-	}
-	return strings.ReplaceAll(line, "{setup}", dir), nil
-}
-
-// inTree has the hooks of a command know the directory of its build.
-func inTree(st *spec.Study, dir string) error {
-	st.Env = map[string]string{"SETUP": strings.NewReplacer("{", "{{", "}", "}}").Replace(dir)}
-	for _, h := range []*spec.Hook{&st.Prepare, &st.Verify, &st.Cleanup} {
-		for i := range h.Argv {
-			line, err := setupLine(h.Argv[i], dir)
-			if err != nil {
-				return err
-			}
-			h.Argv[i] = line
-		}
-	}
-	return nil
-}
-
-// build builds a commit, and returns the command that runs it. The path of the build in it
-// starts at the directory that the command runs in, so that ./{setup}/prog is one, too.
-func (f *compareFlags) build(
-	ctx context.Context, s streams, here string, t builds.Tree, argv []string,
-) (v spec.Variant, err error) {
-	if f.setup != "" {
-		line, err := setupLine(f.setup, t.Dir)
-		if err != nil {
-			return v, err
-		}
-		fmt.Fprintf(s.err, "building %s (%.12s)\n", t.Revision, t.Commit)
-		if err := runSetup(ctx, s.err, line, t); err != nil {
-			return v, err
-		}
-	}
-	path, err := filepath.Rel(here, t.Dir)
-	if err != nil {
-		return v, err
-	}
-	replaced := make([]string, len(argv))
-	for i, a := range argv {
-		if f.shell {
-			if a, err = setupLine(a, path); err != nil {
-				return v, err
-			}
-		}
-		replaced[i] = strings.ReplaceAll(a, "{setup}", path)
-	}
-	return spec.Variant{Name: t.Revision, Study: f.study(replaced)}, nil
-}
-
-// runSetup runs the line that builds a commit. A context that is done ends it with all its
-// processes.
-func runSetup(ctx context.Context, w io.Writer, line string, t builds.Tree) error {
-	local, err := setup.Local(ctx, "compare", false, warnings(w))
-	if err != nil {
-		return err
-	}
-	defer local.Close()
-	m, err := local.Run(ctx, assay.Job{
-		Argv: []string{"/bin/sh", "-c", line}, Dir: t.Dir, Env: []string{"SETUP=" + t.Dir}, Grace: grace,
-	}, nil)
-	if err == nil && m.ExitCode != 0 {
-		err = fmt.Errorf("--setup failed with exit code %d in %s:\n%s%s", m.ExitCode, t.Revision,
-			lastLines(m.Stdout), lastLines(m.Stderr))
-	}
-	return err
-}
-
-// lastLines returns the last lines of an output.
-func lastLines(out []byte) string {
-	lines := strings.SplitAfter(strings.TrimRight(strings.ToValidUTF8(string(out), "\ufffd"), "\n"), "\n")
-	const keep = 10
-	if len(lines) == 1 && lines[0] == "" {
-		return ""
-	}
-	return strings.Join(lines[max(0, len(lines)-keep):], "") + "\n"
 }

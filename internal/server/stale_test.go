@@ -171,8 +171,8 @@ func staleRecords(t *testing.T, l lab, end func(), what string, times int64, nam
 	}
 	t.Logf("counted: %s %d times, %d trials, %d attempts taken for lost, %d of them came back; %d stale outcomes "+
 		"accepted, "+
-		"%d thrown away without a newer one; the control sees both; a run on %[9]s took at most %[8]v longer than its program", what, times, trials, lost, back, overwrote,
-		wasted, most, steady)
+		"%d thrown away without a newer one; the control sees both; a run on %s took at most %v "+
+		"longer than its program", what, times, trials, lost, back, overwrote, wasted, steady, most)
 }
 
 // staleControl has the record falsified: an outcome that counts again, and one that was thrown away before any
