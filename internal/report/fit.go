@@ -3,7 +3,6 @@ package report
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 // leastWrap is the least width of a column whose cells are wrapped. Without room for two of them side by
@@ -238,24 +237,4 @@ func wrapped(text string, width int) []string {
 		}
 	}
 	return lines
-}
-
-// cut returns the longest beginning of s of at most that many columns, and of one character at least.
-func cut(s string, width int) string {
-	used, at := 0, 0
-	for at < len(s) {
-		k := escape(s[at:])
-		w := 0
-		if k == 0 {
-			var r rune
-			r, k = utf8.DecodeRuneInString(s[at:])
-			w = runeWidth(r)
-		}
-		if used+w > width && used > 0 {
-			break
-		}
-		used += w
-		at += k
-	}
-	return s[:at]
 }
