@@ -28,9 +28,9 @@ FUZZTIME ?= 60s
 
 .PHONY: pictures dist dist-test site reference dev promises test short system conditions extensions deps deps-system race bench soak fuzz mutants lint fmt
 
-# Packages are compiled while programs are installed, with less collection of garbage. make lint has go vet.
+# The program is compiled while others are installed. make lint has go vet.
 test:
-	@sh scripts/deps.sh test & GOGC=400 $(GO) list -export -test ./... >/dev/null; wait
+	@sh scripts/deps.sh test & GOGC=400 $(GO) list -export -deps ./cmd/assay >/dev/null; wait
 	$(GO) run ./internal/tools suite -p 4 -vet=off -ldflags=-w -timeout 10m ./...
 
 pictures: deps
