@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/expr"
 	"github.com/assay-run/assay/internal/store/sqlite"
 )
 
@@ -104,8 +105,16 @@ func forPeople(err error) string {
 	return text
 }
 
-// flagMistake describes the fault of a flag: the flag, its value, and the expected form.
-func flagMistake(err error) string {
+// flagMistake describes the fault of a flag: the flag, its value, and the expected form. For an unknown flag it names the
+// nearest of fl.
+func flagMistake(fl *pflag.FlagSet, err error) string {
+	if no, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		var names []string
+		fl.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		if near := expr.Nearest(no.GetSpecifiedName(), names); near != "" {
+			return err.Error() + " (did you mean --" + near + "?)"
+		}
+	}
 	bad, ok := errors.AsType[*pflag.InvalidValueError](err)
 	if !ok {
 		return err.Error()

@@ -43,6 +43,8 @@ func TestFlagMistake(t *testing.T) {
 		{"--delay", "x", "--delay x: not a duration such as 90s, 10m or 2h"},
 		{"--mode", "x", "--mode x: some other words"},
 		{"--wrong", "", "unknown flag: --wrong"},
+		{"--trial", "", "unknown flag: --trial (did you mean --trials?)"},
+		{"-x", "", "unknown shorthand flag: 'x' in -x"},
 	} {
 		fl := pflag.NewFlagSet("test", pflag.ContinueOnError)
 		fl.Int("trials", 0, "")
@@ -53,7 +55,7 @@ func TestFlagMistake(t *testing.T) {
 		fl.Duration("delay", 0, "")
 		fl.Func("mode", "", func(string) error { return errors.New("some other words") })
 		err := fl.Parse(slices.DeleteFunc(c[:2:2], func(s string) bool { return s == "" }))
-		if got := flagMistake(err); got != c[2] {
+		if got := flagMistake(fl, err); got != c[2] {
 			t.Errorf("got %q, want %q", got, c[2])
 		}
 	}

@@ -71,7 +71,7 @@ and reports which configuration is best and by how much.
 	root.SetErr(s.err)
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usagef("%s\nsee: %s --help", flagMistake(err), cmd.CommandPath())
+		return usagef("%s\nsee: %s --help", flagMistake(cmd.Flags(), err), cmd.CommandPath())
 	})
 	root.AddCommand(
 		tuneCommand(s), askCommand(s), tellCommand(s), benchCommand(s), studyCommand(s), reportCommand(s), compareCommand(s),
