@@ -44,6 +44,10 @@ type ParallelReport struct {
 	RunsCI95 [2]float64 `json:"runs_ci95"`
 	Time     float64    `json:"time_ratio"`
 	TimeCI95 [2]float64 `json:"time_ci95"`
+	// Blind is as Runs of one run at a time whose first Parallel proposals are made without a result. A search with
+	// several at once cannot avoid this part of its cost.
+	Blind     float64    `json:"blind_ratio"`
+	BlindCI95 [2]float64 `json:"blind_ci95"`
 }
 
 // A ParallelRow compares the two on one study.
@@ -51,12 +55,16 @@ type ParallelRow struct {
 	Study string         `json:"study"`
 	One   ParallelSearch `json:"one"`
 	Many  ParallelSearch `json:"many"`
+	Blind ParallelSearch `json:"blind"` // one at a time, after as many proposals without a result as there are at once
 	// Runs is the runs until a configuration is good enough with several at once, as a share of those one at a time: the
 	// geometric mean over the seeds. A search that finds none counts with its whole budget. Time is the same of the time.
 	Runs     float64    `json:"runs_ratio"`
 	RunsCI95 [2]float64 `json:"runs_ci95"`
 	Time     float64    `json:"time_ratio"`
 	TimeCI95 [2]float64 `json:"time_ci95"`
+	// BlindRuns is as Runs for Blind.
+	BlindRuns     float64    `json:"blind_ratio"`
+	BlindRunsCI95 [2]float64 `json:"blind_ci95"`
 }
 
 // A ParallelSearch is one of them.
@@ -76,13 +84,16 @@ func Parallel(ctx context.Context, o ParallelOptions) (ParallelReport, error) {
 			len(o.Problems), o.Seeds, o.Runs, o.Trials, o.Within)
 	}
 	o.First = max(1, o.First)
-	outs := make([][2]parallelOutcome, len(o.Problems)*o.Seeds)
+	outs := make([][3]parallelOutcome, len(o.Problems)*o.Seeds)
 	pool := bench.Pool{Workers: o.Workers, Progress: o.Progress}
 	err := pool.Each(ctx, len(outs), func(ctx context.Context, _, i int) (err error) {
 		seed := o.First + uint64(i%o.Seeds)
-		for k, n := range []int{1, o.Runs} {
-			p := o.Problems[i/o.Seeds]
-			if outs[i][k], err = o.one(ctx, &p, seed, n); err != nil {
+		for k, n := range []int{1, o.Runs, 1} {
+			p, m := o.Problems[i/o.Seeds], o.Method
+			if k == 2 {
+				m = blindly(m, o.Runs)
+			}
+			if outs[i][k], err = o.one(ctx, &p, m, seed, n); err != nil {
 				return fmt.Errorf("%s, seed %d, %d at once: %w", p.Name, seed, n, err)
 			}
 		}
@@ -92,25 +103,74 @@ func Parallel(ctx context.Context, o ParallelOptions) (ParallelReport, error) {
 		return ParallelReport{}, err
 	}
 	r := ParallelReport{Method: o.Method.Name, Parallel: o.Runs, Within: o.Within, Trials: o.Trials, Seeds: o.Seeds}
-	allRuns, allTime := make([]float64, o.Seeds), make([]float64, o.Seeds)
+	allRuns, allTime, allBlind := make([]float64, o.Seeds), make([]float64, o.Seeds), make([]float64, o.Seeds)
 	for pi := range o.Problems {
 		row := ParallelRow{Study: o.Problems[pi].Name}
-		runs, times := make([]float64, o.Seeds), make([]float64, o.Seeds)
+		runs, times, blind := make([]float64, o.Seeds), make([]float64, o.Seeds), make([]float64, o.Seeds)
 		of := outs[pi*o.Seeds : (pi+1)*o.Seeds]
 		for i, out := range of {
 			runs[i] = math.Log(float64(out[1].runs) / float64(out[0].runs))
 			times[i] = math.Log(out[1].time.Seconds() / out[0].time.Seconds())
+			blind[i] = math.Log(float64(out[2].runs) / float64(out[0].runs))
 			allRuns[i] += runs[i] / float64(len(o.Problems))
+			allBlind[i] += blind[i] / float64(len(o.Problems))
 			allTime[i] += times[i] / float64(len(o.Problems))
 		}
-		row.One, row.Many = parallelSearch(of, 0), parallelSearch(of, 1)
+		row.One, row.Many, row.Blind = parallelSearch(of, 0), parallelSearch(of, 1), parallelSearch(of, 2)
+		row.BlindRuns, row.BlindRunsCI95 = ratioOf(blind)
 		row.Runs, row.RunsCI95 = ratioOf(runs)
 		row.Time, row.TimeCI95 = ratioOf(times)
 		r.Rows = append(r.Rows, row)
 	}
 	r.Runs, r.RunsCI95 = ratioOf(allRuns)
 	r.Time, r.TimeCI95 = ratioOf(allTime)
+	r.Blind, r.BlindCI95 = ratioOf(allBlind)
 	return r, nil
+}
+
+// A blind searcher gets no result before it has made left proposals, or none without one.
+type blind struct {
+	assay.Searcher
+	left int
+	held []assay.Trial
+}
+
+// blindly returns a method whose first n proposals are made without a result.
+func blindly(m bench.Method, n int) bench.Method {
+	build := m.New
+	m.New = func(p *bench.Problem, seed uint64) (assay.Searcher, assay.Stopper, error) {
+		s, stop, err := build(p, seed)
+		return &blind{Searcher: s, left: n}, stop, err
+	}
+	return m
+}
+
+// Unwrap returns the searcher, for its further methods.
+func (b *blind) Unwrap() assay.Searcher { return b.Searcher }
+
+// Ask implements [assay.Searcher].
+func (b *blind) Ask(n int) ([]assay.Proposal, error) {
+	ps, err := b.Searcher.Ask(n)
+	b.left -= len(ps)
+	if len(ps) == 0 && err == nil && len(b.held) > 0 { // it waits for a result
+		b.left = 0
+		if err := b.Tell(); err != nil {
+			return nil, err
+		}
+		return b.Searcher.Ask(n)
+	}
+	return ps, err
+}
+
+// Tell implements [assay.Searcher].
+func (b *blind) Tell(trials ...assay.Trial) error {
+	b.held = append(b.held, trials...)
+	if b.left > 0 {
+		return nil
+	}
+	held := b.held
+	b.held = nil
+	return b.Searcher.Tell(held...)
 }
 
 // A parallelOutcome is the result of one search.
@@ -121,11 +181,11 @@ type parallelOutcome struct {
 	half, error float64
 }
 
-func (o *ParallelOptions) one(ctx context.Context, p *bench.Problem, seed uint64,
+func (o *ParallelOptions) one(ctx context.Context, p *bench.Problem, m bench.Method, seed uint64,
 	n int,
 ) (out parallelOutcome, err error) {
 	p.ByTrials = true
-	res, start, err := play(ctx, p, o.Method, seed, study.Budget{Trials: o.Trials}, n)
+	res, start, err := play(ctx, p, m, seed, study.Budget{Trials: o.Trials}, n)
 	if err != nil {
 		return out, err
 	}
@@ -152,7 +212,7 @@ func (o *ParallelOptions) one(ctx context.Context, p *bench.Problem, seed uint64
 	return out, nil
 }
 
-func parallelSearch(outs [][2]parallelOutcome, which int) (s ParallelSearch) {
+func parallelSearch(outs [][3]parallelOutcome, which int) (s ParallelSearch) {
 	var runs []float64
 	n := float64(len(outs))
 	for _, out := range outs {
@@ -173,17 +233,21 @@ func (r ParallelReport) Write(w io.Writer, p report.Palette) error {
 	t := report.NewTable(p, "study", ">at once", ">found", ">after runs", fmt.Sprintf(">%% after %d", r.Trials/2),
 		fmt.Sprintf(">%d", r.Trials), ">runs", "95 %", ">time", "95 %")
 	interval := func(ci [2]float64) string { return fmt.Sprintf("%.2f – %.2f", ci[0], ci[1]) }
-	add := func(name string, n int, s ParallelSearch, ratios ...string) {
+	add := func(name, n string, s ParallelSearch, ratios ...string) {
 		t.Add(append([]string{
-			name, fmt.Sprint(n), fmt.Sprintf("%d of %d", s.Reached, r.Seeds), fmt.Sprintf("%.3g", s.Runs), percent(s.Half),
+			name, n, fmt.Sprintf("%d of %d", s.Reached, r.Seeds), fmt.Sprintf("%.3g", s.Runs), percent(s.Half),
 			percent(s.Error),
 		}, ratios...)...)
 	}
 	for _, row := range r.Rows {
-		add(row.Study, 1, row.One, "", "", "", "")
-		add("", r.Parallel, row.Many, fmt.Sprintf("%.2f", row.Runs), interval(row.RunsCI95), fmt.Sprintf("%.2f", row.Time),
+		add(row.Study, "1", row.One, "", "", "", "")
+		add("", fmt.Sprintf("1 after %d", r.Parallel), row.Blind, fmt.Sprintf("%.2f", row.BlindRuns),
+			interval(row.BlindRunsCI95), "", "")
+		add("", fmt.Sprint(r.Parallel), row.Many, fmt.Sprintf("%.2f", row.Runs), interval(row.RunsCI95), fmt.Sprintf("%.2f", row.Time),
 			interval(row.TimeCI95))
 	}
+	t.Add("all", fmt.Sprintf("1 after %d", r.Parallel), "", "", "", "", fmt.Sprintf("%.2f", r.Blind), interval(r.BlindCI95),
+		"", "")
 	t.Add(fmt.Sprintf("all, %s, within %s %%", r.Method, percent(r.Within)), "", "", "", "", "",
 		fmt.Sprintf("%.2f", r.Runs), interval(r.RunsCI95), fmt.Sprintf("%.2f", r.Time), interval(r.TimeCI95))
 	return t.Write(w)

@@ -72,8 +72,8 @@ func TestParallel(t *testing.T) {
 		}
 		want := ParallelSearch{Reached: tt.reached, Runs: tt.runs, Half: tt.half, Error: tt.error}
 		row := r.Rows[0]
-		if row.One != want || row.Many != want {
-			t.Errorf("%d trials: %+v, want %+v of both", tt.trials, row, want)
+		if row.One != want || row.Many != want || row.Blind != want {
+			t.Errorf("%d trials: %+v, want %+v of all three", tt.trials, row, want)
 		}
 		if row.Runs != 1 || r.Runs != 1 || math.Abs(row.Time-tt.time) > 1e-9 || math.Abs(r.Time-tt.time) > 1e-9 {
 			t.Errorf("%d trials: %v times the runs, %v of the time, want 1 and %v", tt.trials, row.Runs, row.Time, tt.time)
@@ -86,5 +86,51 @@ func TestParallel(t *testing.T) {
 	if _, err := Parallel(t.Context(),
 		ParallelOptions{Problems: []bench.Problem{c.problem(t, "c")}, Method: inOrder, Runs: 1}); err == nil {
 		t.Error("one run at once is compared with itself")
+	}
+}
+
+// A counting searcher keeps how many results it had at each proposal. It makes at most most of them without one.
+type counting struct {
+	most, told int
+	at         []int
+}
+
+func (c *counting) Ask(int) ([]assay.Proposal, error) {
+	if len(c.at)-c.told >= c.most {
+		return nil, nil
+	}
+	c.at = append(c.at, c.told)
+	return []assay.Proposal{{ID: int64(len(c.at))}}, nil
+}
+
+func (c *counting) Tell(trials ...assay.Trial) error {
+	c.told += len(trials)
+	return nil
+}
+
+// A blind search knows no result while it makes its first proposals, and each one afterwards. One that cannot propose
+// without a result gets those that are there.
+func TestBlind(t *testing.T) {
+	for most, want := range map[int][]int{9: {0, 0, 0, 0, 4, 5}, 2: {0, 0, 2, 3, 4, 5}} {
+		c := &counting{most: most}
+		m := blindly(bench.Method{New: func(*bench.Problem, uint64) (assay.Searcher, assay.Stopper, error) {
+			return c, nil, nil
+		}}, 4)
+		s, _, err := m.New(nil, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range want {
+			ps, err := s.Ask(1)
+			if err != nil || len(ps) != 1 {
+				t.Fatalf("%v, %v", ps, err)
+			}
+			if err := s.Tell(assay.Trial{Proposal: ps[0]}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !slices.Equal(c.at, want) {
+			t.Errorf("at most %d without a result: it knew %v, want %v", most, c.at, want)
+		}
 	}
 }

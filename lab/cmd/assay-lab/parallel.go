@@ -25,7 +25,8 @@ func parallelCommand(s streams) *cobra.Command {
 once, and reports the runs and the time until a configuration was found that is at
 most --within above the best of the table. Runs end in the order of their
 recorded times, and the next one begins as soon as one ends. A search that finds
-none counts with its whole budget.`,
+none counts with its whole budget. "1 after N" is one run at a time after N proposals
+without a result: a part of the cost that several at once cannot avoid.`,
 		Example: `  assay-lab parallel x264.yaml dune.yaml --runs 8 --within 5% --trials 200`,
 		Args:    cobra.MinimumNArgs(1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, s, args) },
