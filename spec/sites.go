@@ -305,26 +305,8 @@ func readAmount(d *decoder, n *yaml.Node, what, per string, x *float64) {
 	*x = v
 }
 
-// byteUnits are the units of an amount of data.
-var byteUnits = []struct {
-	name string
-	size float64
-}{
-	{"KiB", 1 << 10},
-	{"MiB", 1 << 20},
-	{"GiB", 1 << 30},
-	{"TiB", 1 << 40},
-	{"kB", 1e3},
-	{"KB", 1e3},
-	{"MB", 1e6},
-	{"GB", 1e9},
-	{"TB", 1e12},
-	{"PB", 1e15},
-	{"kbit", 1e3 / 8},
-	{"Mbit", 1e6 / 8},
-	{"Gbit", 1e9 / 8},
-	{"B", 1},
-}
+// bitUnits are units of data that only links have.
+var bitUnits = map[string]float64{"kbit": 1e3 / 8, "Mbit": 1e6 / 8, "Gbit": 1e9 / 8}
 
 // ParseAmount reads an amount of data >= 0: a number with a decimal or binary unit (20GB, 512MiB, 100Mbit). per is
 // "", or the suffix of the unit, "/s". A bare number has no unit and is an error, except 0.
@@ -338,14 +320,15 @@ func ParseAmount(text, per string) (float64, error) {
 	if !ok {
 		return 0, bad
 	}
-	for _, u := range byteUnits {
-		if n, ok := strings.CutSuffix(s, u.name); ok {
-			x, err := strconv.ParseFloat(strings.TrimSpace(n), 64)
-			if err != nil || !(x >= 0) || x*u.size > 1e30 {
-				return 0, bad
-			}
-			return x * u.size, nil
+	number, size := workflow.CutBytes(s)
+	for unit, bits := range bitUnits {
+		if n, ok := strings.CutSuffix(s, unit); ok {
+			number, size = n, bits
 		}
 	}
-	return 0, bad
+	x, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if err != nil || size == 0 || !(x >= 0) || x*size > 1e30 {
+		return 0, bad
+	}
+	return x * size, nil
 }

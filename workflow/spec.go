@@ -104,10 +104,10 @@ func parseMachine(s string) (g MachineGroup, ok bool) {
 	return g, ok && err1 == nil && err2 == nil && n >= 1 && n <= most && c > 0 && c <= most
 }
 
-// byteUnits are the units of an amount of memory. B is last: the others end in it.
+// byteUnits are the units of an amount of data. B is last: the others end in it.
 var byteUnits = []struct {
 	name string
-	size float64
+	size Bytes
 }{
 	{"KiB", 1 << 10},
 	{"MiB", 1 << 20},
@@ -118,7 +118,18 @@ var byteUnits = []struct {
 	{"MB", 1e6},
 	{"GB", 1e9},
 	{"TB", 1e12},
+	{"PB", 1e15},
 	{"B", 1},
+}
+
+// CutBytes returns s without its unit of data, and the size of this unit; 0 if it has none.
+func CutBytes(s string) (number string, size Bytes) {
+	for _, u := range byteUnits {
+		if n, ok := strings.CutSuffix(s, u.name); ok {
+			return n, u.size
+		}
+	}
+	return s, 0
 }
 
 // ParseBytes reads an amount of memory with a decimal or binary unit, bytes
@@ -127,11 +138,8 @@ var byteUnits = []struct {
 // A negative amount is refused. Units are matched with their case of letters.
 func ParseBytes(s string) (Bytes, bool) {
 	size := 1.0
-	for _, u := range byteUnits {
-		if n, ok := strings.CutSuffix(s, u.name); ok {
-			s, size = n, u.size
-			break
-		}
+	if n, unit := CutBytes(s); unit > 0 {
+		s, size = n, unit
 	}
 	x, err := ParseNumber(s)
 	return x * size, err == nil
