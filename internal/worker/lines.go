@@ -13,6 +13,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/queue"
+	"github.com/assay-run/assay/internal/report"
 )
 
 // lines writes the worker's log, one line each, to log if that is not nil, else to w. It is safe for concurrent use.
@@ -80,7 +81,7 @@ func (l *lines) ends(o queue.Outcome) {
 	}
 	figures := clock(m.Elapsed)
 	if rss, ok := m.Metrics["max_rss"]; ok {
-		figures += "  " + bytesText(rss)
+		figures += "  " + report.Metric(rss, "B")
 	}
 	l.f("%s", strings.TrimRight(fmt.Sprintf("%-20s %-9s %s  %s", label(o.ID), how, figures, reason), " "))
 }
@@ -115,17 +116,4 @@ func clock(d time.Duration) string {
 		return fmt.Sprintf("%d:%02d", s/60, s%60)
 	}
 	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
-}
-
-// bytesText writes a number of bytes with two digits that count.
-func bytesText(x float64) string {
-	units := []string{"B", "kB", "MB", "GB", "TB"}
-	i := 0
-	for ; x >= 999.5 && i < len(units)-1; i++ {
-		x /= 1000
-	}
-	if x < 9.95 && i > 0 {
-		return fmt.Sprintf("%.1f %s", x, units[i])
-	}
-	return fmt.Sprintf("%.0f %s", x, units[i])
 }
