@@ -100,7 +100,32 @@ func (a *session) tune(r request, in startInput) (out, note string, err error) {
 		return "", "", err
 	}
 	args := append([]string{"tune", path(in.File), "--json", "--study=" + in.Name}, a.Place...)
-	return a.begin(in.Name, !a.Hosted, args, map[string]string{"budget": in.Budget, "trials": number(in.Trials)})
+	out, note, err = a.begin(in.Name, !a.Hosted, args, map[string]string{"budget": in.Budget, "trials": number(in.Trials)})
+	if err == nil && a.Hosted {
+		err = a.hosted(r, in.Name)
+	}
+	return out, note, err
+}
+
+// hosted waits until the server has a study, which goes on from then on if the client leaves. It returns earlier if the
+// command has ended, with its error as the result of the run.
+func (a *session) hosted(r request, name string) error {
+	c, err := a.running(name)
+	if err != nil {
+		return err
+	}
+	for {
+		if _, _, err := a.ask(r, "show", name); err == nil {
+			return nil
+		}
+		select {
+		case <-c.done:
+			return nil
+		case <-r.Done():
+			return r.Err()
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
 }
 
 func (a *session) compare(_ request, in compareInput) (out, note string, err error) {
