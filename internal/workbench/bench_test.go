@@ -172,7 +172,7 @@ func TestBandwidth(t *testing.T) {
 // The kernel limits the disk if there is one, and the storage itself limits it otherwise. Written
 // data reach it by the close.
 func TestDisk(t *testing.T) {
-	const n = 4 << 20
+	const n = 8 << 20
 	busy := !testbed.Quiet(t)
 	shm, err := os.MkdirTemp(testbed.Memory(), "disk-")
 	if err != nil {
@@ -189,8 +189,8 @@ func TestDisk(t *testing.T) {
 	}
 	for _, tt := range []struct{ name, dir, script string }{
 		{"disk, read", dataSet(t, n), `cat in >/dev/null`},
-		{"disk, write", dataSet(t, n), `head -c 4194304 /dev/zero >out`},
-		{"no disk, write", shm, `head -c 4194304 /dev/zero >out`},
+		{"disk, write", dataSet(t, n), `head -c 8388608 /dev/zero >out`},
+		{"no disk, write", shm, `head -c 8388608 /dev/zero >out`},
 	} {
 		if tt.dir == "" {
 			continue
@@ -199,8 +199,8 @@ func TestDisk(t *testing.T) {
 		const rate = 10e6
 		m := sh(t, b, tt.dir, tt.script, map[string]float64{"disk": rate})
 		t.Logf("%s: %v, %.3f s at the disk", tt.name, m.Elapsed, m.Metrics["disk_time"])
-		// The kernel lets a first burst of up to 0.1 s pass.
-		if least := n/rate - 0.15; m.Elapsed.Seconds() < least || m.Metrics["disk_time"] < least {
+		// The kernel lets a burst pass at once, mostly of 0.1 s.
+		if least := n/rate - 0.3; m.Elapsed.Seconds() < least || m.Metrics["disk_time"] < least {
 			t.Errorf("%s: took %v, %.3f s at the disk, want %.3f s", tt.name, m.Elapsed, m.Metrics["disk_time"], least)
 		}
 		if !busy && m.Metrics["disk_time"] < m.Metrics["network_time"] {

@@ -49,10 +49,6 @@ func TestLevelsNotInForce(t *testing.T) {
 				Argv: []string{"/bin/sh", "-c", levelsWork}, Dir: dir, Resources: map[string]float64{name: asked[name]},
 			}
 			m, err := b.Run(t.Context(), job, nil)
-			for n := 1; n < 3 && errors.Is(err, workbench.ErrLevels) && !errors.Is(err, assay.ErrSetup); n++ {
-				t.Logf("run %d: %v", n, err) // the device may carry more once, which a study runs again
-				m, err = b.Run(t.Context(), job, nil)
-			}
 			if err != nil {
 				t.Fatalf("control: %v", err)
 			}

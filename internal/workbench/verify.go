@@ -36,7 +36,8 @@ const (
 	overRTT  = 1.25                   // times the one asked, before it is off
 	lacking  = 0.9                    // times the processor share that was asked, below which it may be off
 	pingBits = 8 * 2 * 120            // of a ping and its reply, headers included, in both directions
-	warmUp   = 100 * time.Millisecond // of processor time or rate that do not count
+	warmUp   = 100 * time.Millisecond // of processor time that do not count
+	burst    = 300 * time.Millisecond // of a device's rate that its kernel may let pass at once: 0.27 s were seen
 )
 
 // A seen holds the resources that a run had. NaN stands for a value that was not measured.
@@ -168,7 +169,7 @@ func (a assignment) verifyDisk(s seen, broken, worse report) {
 	}
 	if asked := s.rateAsked(Disk, a.disk, during); asked > 0 {
 		switch had := s.disk(); {
-		case had > overRate*asked:
+		case had > overRate*asked+asked*burst.Seconds()/during:
 			broken(Disk, "disk: %.3g B/s asked, the storage had %.3g", asked, had)
 		case s.device < s.read/2 && s.rate(s.read) > overRate*s.rateAsked(Disk, a.disk, s.busy):
 			worse(Disk, "disk: %.3g B/s asked; of %.3g B that were read, the device gave %.3g and its cache the rest",
