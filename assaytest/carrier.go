@@ -71,7 +71,7 @@ func TestCarrier[T CarrierTicket, D CarrierDelivery[T]](
 				return
 			}
 			for range 4 {
-				err, stall := unstalled(func() error { return check(t) })
+				stall, err := unstalled(func() error { return check(t) })
 				if err == nil {
 					return
 				}
@@ -85,9 +85,9 @@ func TestCarrier[T CarrierTicket, D CarrierDelivery[T]](
 	}
 }
 
-// unstalled returns the error of f, and the longest time that this process stood still meanwhile: a lease that ends in
-// such a time is not the carrier's fault.
-func unstalled(f func() error) (err error, stall time.Duration) {
+// unstalled runs f. It returns the longest time that this process stood still meanwhile, and the error of f. A lease that
+// ends in such a time is not the carrier's fault.
+func unstalled(f func() error) (stall time.Duration, err error) {
 	const every = 5 * time.Millisecond
 	over := make(chan struct{})
 	longest := make(chan time.Duration)
@@ -105,7 +105,7 @@ func unstalled(f func() error) (err error, stall time.Duration) {
 	}()
 	err = f()
 	close(over)
-	return err, <-longest
+	return <-longest, err
 }
 
 // A ticket is a CarrierTicket of any type.
