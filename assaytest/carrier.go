@@ -85,8 +85,8 @@ func TestCarrier[T CarrierTicket, D CarrierDelivery[T]](
 	}
 }
 
-// unstalled runs f. It returns the longest time that this process stood still meanwhile, and the error of f. A lease that
-// ends in such a time is not the carrier's fault.
+// unstalled runs f. It returns the longest time that this process stood still meanwhile, and the error of f. A lease
+// that ends in such a time is not the carrier's fault.
 func unstalled(f func() error) (stall time.Duration, err error) {
 	const every = 5 * time.Millisecond
 	over := make(chan struct{})

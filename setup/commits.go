@@ -28,8 +28,8 @@ type CommitsOptions struct {
 	Warn func(text string)
 }
 
-// Commits are revisions of a git repository, each checked out and built, for a comparison of one command in all of them.
-// They must be closed.
+// Commits are revisions of a git repository, each checked out and built, for a comparison of one command in all of
+// them. They must be closed.
 type Commits struct {
 	Commands []spec.Variant // one for each revision, in their order
 	set      *builds.Set

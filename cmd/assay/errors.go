@@ -105,8 +105,8 @@ func forPeople(err error) string {
 	return text
 }
 
-// flagMistake describes the fault of a flag: the flag, its value, and the expected form. For an unknown flag it names the
-// nearest of fl.
+// flagMistake describes the fault of a flag: the flag, its value, and the expected form. For an unknown flag it names
+// the nearest of fl.
 func flagMistake(fl *pflag.FlagSet, err error) string {
 	if no, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		var names []string

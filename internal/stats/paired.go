@@ -8,14 +8,14 @@ import (
 // ComparePaired compares two samples whose runs were interleaved: a[i] and b[i] ran next to each other, so that a drift
 // of the machine is in both. It panics if the lengths differ.
 //
-// The statistic is the sum of the ranks of b among all values, less the sum of the ranks of a: the one of [MannWhitney].
+// The statistic is the sum of the ranks of b among all values, less the sum of the ranks of a, as in [MannWhitney].
 // Its distribution is the one over the 2^n ways to exchange the two runs within each pair, so that P is exact if they
 // are exchangeable, whatever differs between the pairs. A slow outlier has no more weight than any other slow run,
 // unlike in [WilcoxonSignedRank], where its pair has the greatest rank. Conover & Iman 1981, §4, have ranks in place of
 // values in the paired t test; the distribution is Fisher's.
 //
-// Change is computed as in [CompareShift]. Its interval has the shifts of b by which P is above 1-Level on neither side;
-// it needs 6 pairs at 0.95. From 50 pairs on, P is from the normal approximation. opts.Mean chooses the centres A and B
+// Change is computed as in [CompareShift]. Its interval has the shifts of b by which P is above 1-Level on neither
+// side; it needs 6 pairs at 0.95. From 50 pairs on, P is from the normal approximation. opts.Mean chooses the centres A and B
 // only. NaN panics. Cost: n² log n.
 func ComparePaired(a, b []float64, opts CompareOptions) Comparison {
 	if len(a) != len(b) {

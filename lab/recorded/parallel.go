@@ -240,14 +240,24 @@ func (r ParallelReport) Write(w io.Writer, p report.Palette) error {
 		}, ratios...)...)
 	}
 	for _, row := range r.Rows {
-		add(row.Study, "1", row.One, "", "", "", "")
+		add(row.Study, "1", row.One)
 		add("", fmt.Sprintf("1 after %d", r.Parallel), row.Blind, fmt.Sprintf("%.2f", row.BlindRuns),
-			interval(row.BlindRunsCI95), "", "")
-		add("", fmt.Sprint(r.Parallel), row.Many, fmt.Sprintf("%.2f", row.Runs), interval(row.RunsCI95), fmt.Sprintf("%.2f", row.Time),
-			interval(row.TimeCI95))
+			interval(row.BlindRunsCI95))
+		add("", fmt.Sprint(r.Parallel), row.Many, fmt.Sprintf("%.2f", row.Runs), interval(row.RunsCI95),
+			fmt.Sprintf("%.2f", row.Time), interval(row.TimeCI95))
 	}
-	t.Add("all", fmt.Sprintf("1 after %d", r.Parallel), "", "", "", "", fmt.Sprintf("%.2f", r.Blind), interval(r.BlindCI95),
-		"", "")
+	median := func(of func(ParallelRow) float64) string {
+		var all []float64
+		for _, row := range r.Rows {
+			all = append(all, of(row))
+		}
+		return fmt.Sprintf("%.2f", stats.Median(all))
+	}
+	after := fmt.Sprintf("1 after %d", r.Parallel)
+	t.Add("median of the studies", after, "", "", "", "", median(func(row ParallelRow) float64 { return row.BlindRuns }))
+	t.Add("", fmt.Sprint(r.Parallel), "", "", "", "", median(func(row ParallelRow) float64 { return row.Runs }), "",
+		median(func(row ParallelRow) float64 { return row.Time }))
+	t.Add("all", after, "", "", "", "", fmt.Sprintf("%.2f", r.Blind), interval(r.BlindCI95))
 	t.Add(fmt.Sprintf("all, %s, within %s %%", r.Method, percent(r.Within)), "", "", "", "", "",
 		fmt.Sprintf("%.2f", r.Runs), interval(r.RunsCI95), fmt.Sprintf("%.2f", r.Time), interval(r.TimeCI95))
 	return t.Write(w)
