@@ -22,10 +22,9 @@ type CommitsOptions struct {
 	Build string
 	// Command runs the program of a revision. {setup} is the directory of its build, relative to the current one.
 	Command []string
-	Shell   bool // the command is one line of sh
-	// Log gets a line for each build, and the problems that do not end it.
-	Log  io.Writer
-	Warn func(text string)
+	Shell   bool              // the command is one line of sh
+	Log     io.Writer         // gets a line for each build
+	Warn    func(text string) // is called for problems that do not end it
 }
 
 // Commits are revisions of a git repository, each checked out and built, for a comparison of one command in all of
