@@ -15,8 +15,8 @@ import (
 // values in the paired t test; the distribution is Fisher's.
 //
 // Change is computed as in [CompareShift]. Its interval has the shifts of b by which P is above 1-Level on neither
-// side; it needs 6 pairs at 0.95. From 50 pairs on, P is from the normal approximation. opts.Mean chooses the centres A and B
-// only. NaN panics. Cost: n² log n.
+// side; it needs 6 pairs at 0.95. From 50 pairs on, P is from the normal approximation. opts.Mean chooses the centres
+// A and B only. NaN panics. Cost: n² log n.
 func ComparePaired(a, b []float64, opts CompareOptions) Comparison {
 	if len(a) != len(b) {
 		panic("stats: slice length mismatch")
