@@ -163,13 +163,13 @@ func (a assignment) verifyProcessors(s seen, broken, worse report) {
 }
 
 func (a assignment) verifyDisk(s seen, broken, worse report) {
-	during := s.busy
+	during, first := s.busy, 0.0
 	if !math.IsNaN(s.device) {
-		during = s.wall
+		during, first = s.wall, burst.Seconds()
 	}
 	if asked := s.rateAsked(Disk, a.disk, during); asked > 0 {
 		switch had := s.disk(); {
-		case had > overRate*asked+asked*burst.Seconds()/during:
+		case had > overRate*asked+asked*first/during:
 			broken(Disk, "disk: %.3g B/s asked, the storage had %.3g", asked, had)
 		case s.device < s.read/2 && s.rate(s.read) > overRate*s.rateAsked(Disk, a.disk, s.busy):
 			worse(Disk, "disk: %.3g B/s asked; of %.3g B that were read, the device gave %.3g and its cache the rest",

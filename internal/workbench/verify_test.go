@@ -40,6 +40,15 @@ func TestVerify(t *testing.T) {
 			s.read, s.written, s.device, s.busy = 1e5, 0, 1e5, 1e-3
 		}},
 		"no limit of the disk": {change: func(s *seen) { s.device = 60e6 }, broken: Disk},
+		"a first burst of the device": {change: func(s *seen) {
+			s.device, s.wall, s.read, s.written, s.busy = 3.1e6, 1.3, 3.1e6, 0, 1.3
+		}},
+		"more than a burst": {change: func(s *seen) {
+			s.device, s.wall, s.read, s.written, s.busy = 3.1e6, 1, 3.1e6, 0, 1.3
+		}, broken: Disk},
+		"the storage's own limit has no burst": {change: func(s *seen) {
+			s.device, s.busy, s.read, s.written = math.NaN(), 1, 1.25e6, 1.25e6
+		}, broken: Disk},
 		"not counted, and no limit": {change: func(s *seen) {
 			s.device, s.busy, s.read, s.written = math.NaN(), 2, 4.9e6, 4.9e6
 		}, broken: Disk},
