@@ -135,7 +135,7 @@ func rare(n int) int {
 // the pairs that the gate asks for. Between equals it passes or cannot decide.
 func TestGateErrors(t *testing.T) {
 	testbed.Long(t)
-	n := testbed.Times(20, 200)
+	n := testbed.Times(8, 200)
 	for name, m := range machines(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -156,10 +156,10 @@ func TestGateErrors(t *testing.T) {
 
 // Without a gate, all looks together show a difference that is not there in at most 5 % of
 // cases, whatever the noise: in 400 duels of equals, 20 on the average and 36 with a
-// probability below 1e-3. make test takes the first 40.
+// probability below 1e-3. make test takes the first 16.
 func TestErrorOfAllLooks(t *testing.T) {
 	testbed.Long(t)
-	n, most := testbed.Times(40, 400), testbed.Times(6, 36)
+	n, most := testbed.Times(16, 400), testbed.Times(4, 36)
 	for name, m := range machines(t) {
 		wrong := 0
 		for i := range n {
@@ -176,11 +176,11 @@ func TestErrorOfAllLooks(t *testing.T) {
 	}
 }
 
-// Several comparisons share one error: of 200 reports on three equal commands, few have any
+// Several comparisons share one error: of 300 reports on three equal commands, few have any
 // false alarm.
 func TestErrorIsShared(t *testing.T) {
 	testbed.Long(t)
-	alarms, n := 0, testbed.Times(30, 300)
+	alarms, n := 0, testbed.Times(12, 300)
 	for i := range n {
 		d, f := fresh(0.01, 0.01, 0.05)
 		f.rng = rand.New(rand.NewPCG(uint64(i), 5))
