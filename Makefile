@@ -23,7 +23,7 @@
 
 GO     ?= go
 TOOL   := $(GO) tool -modfile=tools.mod
-RACE   := . ./internal/batch ./internal/worker ./internal/queue/... ./internal/access ./study ./internal/service ./internal/builds ./internal/online ./internal/table ./run ./store/... ./internal/store/... ./internal/rest/... ./search ./internal/term ./internal/workbench ./internal/meterfs
+RACE   := ./internal/batch ./internal/worker ./internal/queue/... ./internal/access ./study ./internal/service ./internal/builds ./internal/online ./internal/table ./run ./store/... ./internal/store/... ./internal/rest/... ./internal/term ./internal/workbench ./internal/meterfs
 FUZZTIME ?= 60s
 
 .PHONY: pictures dist dist-test site reference dev promises test short system conditions extensions deps deps-system race bench soak fuzz mutants lint fmt
