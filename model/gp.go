@@ -325,12 +325,9 @@ func (m *marginal) posterior(theta []float64) (*gpPosterior, error) {
 			m.k.SetSym(i, i, m.k.At(i, i)+jitter)
 		}
 	}
-	posterior, err := newPosterior(&chol, m.y)
-	if err != nil {
-		return nil, err
-	}
+	u := chol.RawU().(mat.RawTriangular).RawTriangular()
 	return &gpPosterior{
-		Posterior: posterior, scaler: m.scaler, mean: m.mean, sd: m.sd, d: m.d, u: m.u,
+		Posterior: newPosterior(u, m.y), scaler: m.scaler, mean: m.mean, sd: m.sd, d: m.d, u: m.u,
 		w: inverseSquares(theta[:m.d]), signal: signal, theta: theta, exact: m.exact(),
 	}, nil
 }

@@ -2,9 +2,12 @@ package model
 
 import (
 	"errors"
-	"fmt"
 	"math"
+	"slices"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -31,70 +34,64 @@ var errSingular = errors.New("the covariance matrix is not positive definite")
 // NewPosterior returns the process of the outcomes y, each less its prior mean. covariance returns the covariance of
 // y[i] and y[j], j <= i, noise included. It is an error if the covariances are not positive definite. Cost: n³/3.
 func NewPosterior(y []float64, covariance func(i, j int) float64) (*Posterior, error) {
-	chol, err := factor(len(y), covariance)
-	if err != nil {
-		return nil, err
+	u, ok := factor(len(y), covariance)
+	if !ok {
+		return nil, errSingular
 	}
-	return newPosterior(chol, y)
+	return newPosterior(u, y), nil
 }
 
 // LogEvidence returns the logarithm of the marginal likelihood of a [NewPosterior], less the constant n/2·log 2π: -½
 // y·α - ½ log|K| (eq. 5.8). It is -Inf where the covariances are not positive definite.
 func LogEvidence(y []float64, covariance func(i, j int) float64) float64 {
-	chol, err := factor(len(y), covariance)
-	if err != nil {
+	u, ok := factor(len(y), covariance)
+	if !ok {
 		return math.Inf(-1)
 	}
-	_, evidence, err := weights(chol, y)
-	if err != nil {
-		return math.Inf(-1)
-	}
+	_, evidence := weights(u, y)
 	return evidence
 }
 
-// factor returns the Cholesky factorization of n outcomes.
-func factor(n int, covariance func(i, j int) float64) (*mat.Cholesky, error) {
-	k := mat.NewSymDense(n, nil)
-	raw := k.RawSymmetric()
+// factor returns the upper Cholesky factor L' of the covariance of n outcomes, or false if that is not positive
+// definite. [mat.Cholesky] has the same numbers. It estimates the condition too, which takes as long as all else with
+// few outcomes, and which a process does not use.
+func factor(n int, covariance func(i, j int) float64) (blas64.Triangular, bool) {
+	k := blas64.Symmetric{N: n, Stride: max(1, n), Data: make([]float64, n*n), Uplo: blas.Upper}
 	for i := range n {
 		for j := range i + 1 {
-			raw.Data[j*raw.Stride+i] = covariance(i, j)
+			k.Data[j*n+i] = covariance(i, j)
 		}
 	}
-	var chol mat.Cholesky
-	if !chol.Factorize(k) {
-		return nil, errSingular
-	}
-	return &chol, nil
+	return lapack64.Potrf(k)
+}
+
+// column returns a vector as a matrix of one column, which shares its numbers.
+func column(x []float64) blas64.General {
+	return blas64.General{Rows: len(x), Cols: 1, Stride: 1, Data: x}
 }
 
 // weights returns α = K⁻¹y and the logarithm of the evidence.
-func weights(chol *mat.Cholesky, y []float64) (alpha []float64, evidence float64, err error) {
-	var a mat.VecDense
-	v := mat.NewVecDense(len(y), y)
-	// The condition number is an error of its own; the solution stands.
-	var condition mat.Condition
-	if err := chol.SolveVecTo(&a, v); err != nil && !errors.As(err, &condition) {
-		return nil, 0, fmt.Errorf("%w", err)
-	}
-	return a.RawVector().Data, -mat.Dot(v, &a)/2 - chol.LogDet()/2, nil
-}
-
-func newPosterior(chol *mat.Cholesky, y []float64) (*Posterior, error) {
-	alpha, evidence, err := weights(chol, y)
-	if err != nil {
-		return nil, err
+func weights(u blas64.Triangular, y []float64) (alpha []float64, evidence float64) {
+	alpha = slices.Clone(y)
+	lapack64.Potrs(u, column(alpha))
+	var det float64 // logarithm of the determinant of K
+	for i := range u.N {
+		det += 2 * math.Log(u.Data[i*u.Stride+i])
 	}
 	n := len(y)
-	p := &Posterior{lower: make([]float64, n*n), alpha: alpha, evidence: evidence}
-	var l mat.TriDense
-	chol.LTo(&l)
+	return alpha, -mat.Dot(mat.NewVecDense(n, y), mat.NewVecDense(n, alpha))/2 - det/2
+}
+
+func newPosterior(u blas64.Triangular, y []float64) *Posterior {
+	n := len(y)
+	p := &Posterior{lower: make([]float64, n*n)}
+	p.alpha, p.evidence = weights(u, y)
 	for i := range n {
 		for j := range i + 1 {
-			p.lower[i*n+j] = l.At(i, j)
+			p.lower[i*n+j] = u.Data[j*u.Stride+i]
 		}
 	}
-	return p, nil
+	return p
 }
 
 // LogEvidence is [LogEvidence] of the process.
@@ -131,32 +128,25 @@ func (p *Posterior) Whiten(k []float64) {
 func (p *Posterior) LeaveOut(group []int) (above, variance []float64) {
 	m, n := len(group), len(p.alpha)
 	columns := make([][]float64, m) // of L⁻¹
-	shift := mat.NewVecDense(m, nil)
+	shift := make([]float64, m)
 	for a, i := range group {
 		columns[a] = make([]float64, n)
 		columns[a][i] = 1
 		p.Whiten(columns[a])
-		shift.SetVec(a, p.alpha[i])
+		shift[a] = p.alpha[i]
 	}
 	above, variance = make([]float64, m), make([]float64, m)
-	chol, err := factor(m, func(i, j int) float64 {
+	u, ok := factor(m, func(i, j int) float64 {
 		return mat.Dot(mat.NewVecDense(n, columns[i]), mat.NewVecDense(n, columns[j]))
 	})
-	var solved mat.VecDense
-	inverse := mat.NewSymDense(m, nil)
-	if err == nil {
-		// The condition number is an error of its own; the solutions stand.
-		var condition mat.Condition
-		if err = chol.SolveVecTo(&solved, shift); err == nil || errors.As(err, &condition) {
-			if err = chol.InverseTo(inverse); errors.As(err, &condition) {
-				err = nil
-			}
-		}
+	if ok {
+		lapack64.Potrs(u, column(shift))
+		_, ok = lapack64.Potri(u)
 	}
 	for a := range group {
 		above[a], variance[a] = math.NaN(), math.NaN()
-		if err == nil {
-			above[a], variance[a] = solved.AtVec(a), inverse.At(a, a)
+		if ok {
+			above[a], variance[a] = shift[a], u.Data[a*u.Stride+a]
 		}
 	}
 	return above, variance

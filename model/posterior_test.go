@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
 )
 
 // lineCovariance returns the covariance of n outcomes at x with a Matérn kernel and noise.
@@ -92,6 +94,47 @@ func TestPosteriorLeaveOut(t *testing.T) {
 			if math.Abs(y[i]-mean-above[a]) > 1e-9 || math.Abs(left-variance[a]) > 1e-9 {
 				t.Errorf("outcome %d of %v: %v above with variance %v, want %v and %v",
 					i, group, above[a], variance[a], y[i]-mean, left)
+			}
+		}
+	}
+}
+
+// The numbers are those of mat.Cholesky to the last bit, so that proposals of recorded studies can be repeated.
+func TestPosteriorIsCholesky(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 0))
+	for _, n := range []int{1, 2, 7, 33, 130} {
+		x, y := make([]float64, n), make([]float64, n)
+		for i := range n {
+			x[i], y[i] = 10*rng.Float64(), rng.NormFloat64()
+		}
+		covariance := lineCovariance(x, 0.01)
+		k := mat.NewSymDense(n, nil)
+		for i := range n {
+			for j := range i + 1 {
+				k.SetSym(i, j, covariance(i, j))
+			}
+		}
+		var chol mat.Cholesky
+		var alpha mat.VecDense
+		chol.Factorize(k)
+		if err := chol.SolveVecTo(&alpha, mat.NewVecDense(n, y)); err != nil {
+			t.Fatal(err)
+		}
+		p, err := NewPosterior(y, covariance)
+		if err != nil {
+			t.Fatal(err)
+		}
+		evidence := -mat.Dot(mat.NewVecDense(n, y), &alpha)/2 - chol.LogDet()/2
+		if p.LogEvidence() != evidence || !slices.Equal(p.alpha, alpha.RawVector().Data) {
+			t.Errorf("%d outcomes: evidence %v and α %v, want %v and %v", n, p.LogEvidence(), p.alpha, evidence, &alpha)
+		}
+		var lower mat.TriDense
+		chol.LTo(&lower)
+		for i := range n {
+			for j := range i + 1 {
+				if p.lower[i*n+j] != lower.At(i, j) {
+					t.Fatalf("%d outcomes: L[%d, %d] is %v, want %v", n, i, j, p.lower[i*n+j], lower.At(i, j))
+				}
 			}
 		}
 	}
