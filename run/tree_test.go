@@ -244,22 +244,34 @@ func TestForeignChildrenAreLeftAlone(t *testing.T) {
 	})
 }
 
-// Orphans that end while the run goes on are waited for before its end, and their use is counted.
+// Orphans that end while the run goes on are waited for before its end. The run ends when the test has seen it.
 func TestOrphansAreWaitedForWhileTheRunGoesOn(t *testing.T) {
 	bothEnds(t, func(t *testing.T, newRunner func(LocalOptions) *Local) {
 		l := newRunner(LocalOptions{})
 		l.upkeep = 50 * time.Millisecond
-		done := make(chan int, 1)
-		time.AfterFunc(400*time.Millisecond, func() { done <- len(zombieChildren()) })
-		m, err := l.Run(t.Context(), assay.Job{Argv: []string{
+		dir := t.TempDir()
+		token := fmt.Sprintf("orphan.%d", time.Now().UnixNano())
+		waited := make(chan bool, 1)
+		go func() {
+			until := time.Now().Add(30 * time.Second)
+			for ; time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
+				_, err := os.Stat(filepath.Join(dir, "made"))
+				if err == nil && len(withArg(token)) == 1 && len(zombieChildren()) == 0 { // the shell of the run
+					break
+				}
+			}
+			waited <- time.Now().Before(until)
+			_ = os.WriteFile(filepath.Join(dir, "end"), nil, 0o600)
+		}()
+		m, err := l.Run(t.Context(), assay.Job{Dir: dir, Argv: []string{
 			"/bin/sh", "-c",
-			`for i in 1 2 3 4 5; do (setsid true &); done; sleep 0.6`,
+			`for i in 1 2 3 4 5; do (setsid sh -c : "$0" &); done; : >made; until [ -e end ]; do sleep 0.02; done`, token,
 		}}, nil)
 		if err != nil || m.ExitCode != 0 {
 			t.Fatal(m, err)
 		}
-		if n := <-done; n > 0 {
-			t.Errorf("%d zombies after 0.4 s", n)
+		if !<-waited {
+			t.Error("orphans were not waited for while the run went on")
 		}
 		if n := len(zombieChildren()); n > 0 {
 			t.Errorf("%d zombies at the end", n)
