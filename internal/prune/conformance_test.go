@@ -60,9 +60,7 @@ func TestConformance(t *testing.T) {
 			return must(New(search.NewRandom(space, 1), k, Options{Alpha: 0.6, Rule: Published, Surrogate: Cubic}))
 		},
 		"transfer of pruner": func(space *assay.Space) assay.Searcher {
-			inner := quick(space)
-			NewKnowledge(space, testGoal, studies(space)).Hint(inner)
-			p := must(New(inner, NewKnowledge(space, testGoal, studies(space)), Options{}))
+			p := must(New(quick(space), NewKnowledge(space, testGoal, studies(space)), Options{}))
 			return NewTransfer(p, NewKnowledge(space, testGoal, studies(space)), TransferOptions{Seed: 1})
 		},
 		"reuse": func(space *assay.Space) assay.Searcher {

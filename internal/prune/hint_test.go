@@ -15,6 +15,9 @@ type hinted struct {
 
 func (s *hinted) Hint(h func(assay.Config) float64) { s.h = h }
 
+// hint gives a searcher the hint of the studies.
+func hint(k *Knowledge, s assay.Searcher) { NewTransfer(s, k, TransferOptions{}) }
+
 // The hint orders the configurations as the studies do together, and is of the
 // order of 1.
 func TestHintIsTheMean(t *testing.T) {
@@ -23,7 +26,7 @@ func TestHintIsTheMean(t *testing.T) {
 	also := func(c assay.Config) float64 { return 1000 * (10 + c[0] + c[1]/2) }
 	k := NewKnowledge(space, testGoal, []Study{earlier("a", space, 500, 1, up), earlier("b", space, 500, 2, also)})
 	s := &hinted{Searcher: search.NewRandom(space, 1)}
-	k.Hint(s)
+	hint(k, s)
 	if s.h == nil {
 		t.Fatal("no hint")
 	}
@@ -49,14 +52,14 @@ func TestHintIsTheMean(t *testing.T) {
 func TestNoHint(t *testing.T) {
 	space := grid()
 	s := &hinted{Searcher: search.NewRandom(space, 1)}
-	NewKnowledge(space, testGoal, nil).Hint(s)
+	hint(NewKnowledge(space, testGoal, nil), s)
 	large := must(assay.NewSpace([]assay.Param{{Name: "i", Kind: assay.Integer, Lo: 0, Hi: maxTable}}))
 	f := func(c assay.Config) float64 { return 1 + c[0] }
-	NewKnowledge(large, testGoal, []Study{earlier("a", large, 30, 1, f)}).Hint(s)
+	hint(NewKnowledge(large, testGoal, []Study{earlier("a", large, 30, 1, f)}), s)
 	if s.h != nil {
 		t.Error("a hint of nothing, or too dear")
 	}
-	NewKnowledge(space, testGoal, []Study{earlier("a", space, 30, 1, f)}).Hint(search.NewRandom(space, 1))
+	hint(NewKnowledge(space, testGoal, []Study{earlier("a", space, 30, 1, f)}), search.NewRandom(space, 1))
 }
 
 // A wrapper keeps no hint from the searcher that it wraps: a very large value for runs that break
@@ -75,7 +78,7 @@ func TestHintReachesWhatIsWrapped(t *testing.T) {
 		if name == "pruner" {
 			in = narrowHinted{s, search.NewRandom(space, 1)}
 		}
-		k.Hint(wrap(in))
+		hint(k, wrap(in))
 		if s.h == nil {
 			t.Errorf("%s: no hint", name)
 		}

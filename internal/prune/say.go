@@ -52,7 +52,9 @@ func (t *Transfer) rehint() {
 	t.hinter.Hint(t.expected(t.hinted))
 }
 
-// expected returns the joint expectation of these sources for a configuration, as in [Knowledge.Hint].
+// expected returns the joint expectation of these sources for a configuration: the mean of their standardized
+// surrogates, shifted to about 0 for the best and 1 for the worst. The model of a searcher with this hint starts from
+// the knowledge on which all studies agree, and may ignore it if the running study differs.
 func (t *Transfer) expected(voices []int) func(assay.Config) float64 {
 	sources := make([]*source, 0, len(voices))
 	for _, i := range voices {

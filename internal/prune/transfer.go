@@ -103,8 +103,9 @@ var (
 // A Transfer is an [assay.Observer] even if inner is not, and no [assay.Narrower]: its own proposals are from the whole
 // space.
 //
-// If inner is an [assay.Hinter], it is given the hint of the studies in use, as by [Knowledge.Hint], and a new hint
-// each time that these change.
+// If inner is an [assay.Hinter], it is given the joint expectation of the studies in use as a hint, and a new hint each
+// time that these change. With more than 16 studies the hint is of those with the most trials. There is none in an
+// [assay.Space.Indexed] space of more than 20,000 configurations, where it could cost more than a run.
 //
 // Wrap the result in search.Cache: an inner that is no Observer may repeat proposals of the Transfer.
 func NewTransfer(inner assay.Searcher, k *Knowledge, opts TransferOptions) *Transfer {
