@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/ledger"
 )
 
 // The rigs of this file freeze a worker or cut it off in the middle of a run, at the level of
@@ -138,6 +139,41 @@ func TestStaleOutcome(t *testing.T) {
 			b.Errorf("the second attempt: %v, %v", m.Elapsed, err)
 		}
 		b.want("booked", b.records["s"].booked(), []string{"1.1 lost", "1.1 tainted", "1.2"})
+	})
+}
+
+// A study may end while a worker is at an attempt whose run another one has decided. The attempt is booked with its
+// cost.
+func TestEndOfAStudyBooksDuplicates(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		s := b.join(Study{Name: "s"})
+		b.hello(Worker{ID: "first"})
+		b.hello(Worker{ID: "second"})
+		u := b.run(s, job(1))
+		b.claim("first")
+		time.Sleep(40 * time.Second)
+		if _, err := b.ended(u); !errors.Is(err, assay.ErrLost) {
+			b.Errorf("the first attempt: %v", err)
+		}
+		again := job(1)
+		again.ID.Attempt = 2
+		u = b.run(s, again)
+		b.claim("second")
+		b.beat("second", rid(1, 2), 3*time.Second, 0)
+		b.tell("first", rid(1, 1), time.Minute, "")
+		if m, err := b.ended(u); err != nil || m.Elapsed != time.Minute {
+			b.Errorf("the run: %v, %v", m.Elapsed, err)
+		}
+		if err := s.End(b.Context()); err != nil {
+			b.Error(err)
+		}
+		s.Close()
+		b.want("booked", b.records["s"].booked(), []string{"1.1 lost", "1.1", "1.2 duplicate extra"})
+		if err := ledger.Record(b.records["s"].events); err != nil {
+			b.Error(err)
+		}
+		last := b.records["s"].events[len(b.records["s"].events)-1].Booked
+		b.want("cost of the duplicate", last.Measurement.Elapsed, 3*time.Second)
 	})
 }
 

@@ -202,6 +202,34 @@ func (r *Runner) SetPriority(p int) {
 	r.m.Priority = p
 }
 
+// End books the attempts that are still at workers, for a study that has ended: one whose run another attempt has
+// decided, or whose worker did not obey. Their cost is on record then, and their workers end them. Without it no later
+// session of the study might book them. An error is one of the record.
+func (r *Runner) End(ctx context.Context) error {
+	f, m := r.f, r.m
+	f.mu.Lock()
+	defer f.unlock()
+	for _, key := range slices.SortedFunc(maps.Keys(m.runs), runKey.compare) {
+		u := m.runs[key]
+		if u == nil {
+			continue // forgotten meanwhile
+		}
+		for _, a := range slices.Clone(u.Attempts) {
+			why := assay.WhyCancel
+			if u.Counts() {
+				why = assay.WhyDuplicate
+			}
+			if a.State != ledger.Placed {
+				continue
+			}
+			if err := f.book(ctx, a, assay.AttemptEnd{Why: why}, a.Latest); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // Close removes the study from the fleet. Waiting calls of Run return as with [assay.ErrDetached]. The workers of their
 // runs are asked to retry later, until the study joins again; other runs of the study are cancelled.
 func (r *Runner) Close() {

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/ledger"
+	"github.com/assay-run/assay/internal/queue"
 )
 
 // Waiting runs are in the order of the record: by priority, then since when they wait. A restart changes
@@ -84,6 +86,45 @@ func TestLostWaitsLast(t *testing.T) {
 		}
 		if want := []int64{1, 3, 4, 5, 6, 2}; !slices.Equal(order, want) {
 			t.Errorf("there wait %v, want %v", order, want)
+		}
+	})
+}
+
+// A study that ends while a worker is at an attempt which is not needed any more has a booking of that attempt.
+func TestEndBooksDuplicates(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		store, h := memory(t), newHall(t)
+		s := serve(t, store, h, 0)
+		s.submit(t, fortyOf(t, 1, 1, 1), "a")
+		synctest.Wait()
+		time.Sleep(time.Second)
+		s.end()
+		at := assay.Position(len(events(t, store, "a")))
+		first := assay.RunID{Study: "a", Trial: 1, Attempt: 1}
+		second := assay.RunID{Study: "a", Trial: 1, Attempt: 2}
+		_, err := store.Append(t.Context(), "a", at,
+			assay.Event{At: time.Now(), Started: &assay.Start{RunID: first, Worker: "away"}},
+			assay.Event{At: time.Now(), Booked: &assay.AttemptEnd{RunID: first, Worker: "away", Why: assay.WhyLost}},
+			assay.Event{At: time.Now(), Started: &assay.Start{RunID: second, Worker: "other"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s = serve(t, store, h, 0)
+		defer s.end()
+		synctest.Wait()
+		m := assay.Measurement{Elapsed: time.Second, Metrics: map[string]float64{"elapsed": 1}}
+		if err := h.control().Tell(t.Context(), queue.Outcome{ID: first, Worker: "away", Measurement: m}); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		time.Sleep(time.Second)
+		all := events(t, store, "a")
+		if err := ledger.Record(all); err != nil {
+			t.Error(err)
+		}
+		sum, err := store.Summary(t.Context(), "a")
+		if err != nil || sum.Ended == "" {
+			t.Errorf("the study has not ended: %+v, %v", sum, err)
 		}
 	})
 }

@@ -292,6 +292,11 @@ func (h *Host) run(s *session) {
 	if err := s.journal.Err(); err != nil && errors.Is(s.err, assay.ErrDetached) {
 		s.err = err
 	}
+	if !errors.Is(s.err, assay.ErrDetached) {
+		if err := s.runner.End(h.ctx); err != nil {
+			h.o.warner(s.name)("attempts at workers are not booked: " + err.Error())
+		}
+	}
 	s.runner.Close()
 	if err := s.study.Close(); err != nil {
 		h.o.warner(s.name)(err.Error())
