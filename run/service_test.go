@@ -85,11 +85,12 @@ func TestServiceSurroundsTheRun(t *testing.T) {
 	})
 }
 
-// The resources that a service uses do not count for the run.
+// The resources that a service uses do not count for the run. The run waits until the service has used half a second.
 func TestServiceIsMeasuredApart(t *testing.T) {
 	bothEnds(t, func(t *testing.T, newRunner func(LocalOptions) *Local) {
 		h := hooksOn(t, newRunner(LocalOptions{}))
-		job := beside(t, `echo ready; while :; do :; done`, `sleep 0.5`)
+		job := beside(t, `echo $$ >pid; echo ready; while :; do :; done`,
+			`until set -- $(cat /proc/$(cat pid)/stat) && [ "${14}" -ge 50 ]; do sleep 0.2; done`)
 		m, err := h.Run(t.Context(), job, nil)
 		if err != nil || m.Failure != nil {
 			t.Fatalf("got %+v, %v", m.Failure, err)

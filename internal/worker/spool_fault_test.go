@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/faultdisk"
 	"github.com/assay-run/assay/internal/meterfs"
 	"github.com/assay-run/assay/internal/queue"
@@ -37,7 +38,8 @@ func TestEachOperationOfTheSpoolFails(t *testing.T) {
 			})
 			for _, o := range onDisk(t, d) {
 				switch {
-				case o.Why == "" && string(o.Stdout) == "word\n" && o.Measurement.Elapsed > 0:
+				// A worker on a busy machine may note that it stood still.
+				case (o.Why == "" || o.Why == assay.WhyTainted) && string(o.Stdout) == "word\n" && o.Measurement.Elapsed > 0:
 					told++
 				case o.Why == "error" && strings.Contains(o.Reason, "the directory of the worker"):
 					begun++
