@@ -27,6 +27,7 @@ type PairOptions struct {
 	Trials      []int  // after which the best is looked at, at least 1
 	Repetitions int    // at least 1
 	Pairs       int    // of each band and data set, at most
+	Unlike      int    // see [Pair]
 	Seed        uint64 // of the first repetition; the pairs are the same for any
 	Searcher    func(name string, space *assay.Space, seed uint64) (assay.Searcher, error)
 	Pool        bench.Pool // runs subjects; the result does not depend on it
@@ -49,14 +50,16 @@ func bandOf(r float64) int {
 // and an error of 0 is no divisor.
 const errorFloor = 1e-3
 
-// A Pair is an environment that is searched with another one as the only earlier study, and without.
+// A Pair is an environment that is searched with another one as the only earlier study, and without. If it has
+// unlike ones, it is searched with these and the helper, and with the helper alone.
 type Pair struct {
 	DataSet string      `json:"data_set"`
 	Subject string      `json:"environment"`
 	Helper  string      `json:"helper"`
-	Rank    float64     `json:"rank_correlation"`
-	None    [][]float64 `json:"error_none"`  // relative, by trials and repetition
-	Helped  [][]float64 `json:"error_prior"` // the same with the helper
+	Unlike  []string    `json:"unlike,omitempty"` // environments whose rank correlation is below 0.2
+	Rank    float64     `json:"rank_correlation"` // of the helper
+	None    [][]float64 `json:"error_none"`       // relative, by trials and repetition; with the helper if some are unlike
+	Helped  [][]float64 `json:"error_prior"`      // the same with all
 	band    int
 }
 
@@ -83,7 +86,7 @@ type PairReport struct {
 
 // Pairs searches pairs of environments, up to o.Pairs of each band, drawn by chance.
 func (d *DataSet) Pairs(ctx context.Context, o PairOptions) ([]Pair, error) {
-	groups := bySubject(d.drawPairs(o.Pairs))
+	groups := bySubject(d.drawPairs(o.Pairs, o.Unlike))
 	err := o.Pool.Each(ctx, len(groups), func(ctx context.Context, _, i int) error {
 		return d.playPairs(ctx, o, groups[i])
 	})
@@ -93,17 +96,37 @@ func (d *DataSet) Pairs(ctx context.Context, o PairOptions) ([]Pair, error) {
 	return slices.Concat(groups...), nil
 }
 
-// drawPairs returns at most n pairs of each band, the pairs of one subject together.
-func (d *DataSet) drawPairs(n int) []Pair {
+// drawPairs returns at most n pairs of each band, the pairs of one subject together. With unlike ones these are of the
+// first band alone.
+func (d *DataSet) drawPairs(n, unlike int) []Pair {
 	var all []Pair
+	rng, strangers := rand.New(rand.NewPCG(1, 17)), rand.New(rand.NewPCG(1, 19))
 	for _, s := range d.subjects {
+		var pairs []Pair
+		var others []string // that are unlike
 		for _, h := range d.subjects {
-			if r := stats.Spearman(s.beside(h)); h != s && !math.IsNaN(r) {
-				all = append(all, Pair{DataSet: d.Name, Subject: s.name, Helper: h.name, Rank: r, band: bandOf(r)})
+			r := stats.Spearman(s.beside(h))
+			if h == s || math.IsNaN(r) {
+				continue
+			}
+			p := Pair{DataSet: d.Name, Subject: s.name, Helper: h.name, Rank: r, band: bandOf(r)}
+			if p.band == len(bands)-1 {
+				others = append(others, h.name)
+			}
+			if unlike == 0 || p.band == 0 {
+				pairs = append(pairs, p)
 			}
 		}
+		for i := range pairs {
+			if len(others) < unlike {
+				break
+			}
+			for _, k := range strangers.Perm(len(others))[:unlike] {
+				pairs[i].Unlike = append(pairs[i].Unlike, others[k])
+			}
+			all = append(all, pairs[i])
+		}
 	}
-	rng := rand.New(rand.NewPCG(1, 17))
 	rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	count := make([]int, len(bands))
 	all = slices.DeleteFunc(all, func(p Pair) bool {
@@ -128,15 +151,29 @@ func bySubject(pairs []Pair) (groups [][]Pair) {
 // playPairs fills in the errors of the pairs of one subject.
 func (d *DataSet) playPairs(ctx context.Context, o PairOptions, pairs []Pair) error {
 	sub := d.subject(pairs[0].Subject)
-	none, err := d.errorsOf(ctx, o, sub, nil)
-	if err != nil {
-		return err
+	with := func(names ...string) ([][]float64, error) {
+		var studies []prune.Study
+		for _, name := range names {
+			studies = append(studies, d.subject(name).study())
+		}
+		return d.errorsOf(ctx, o, sub, prune.NewKnowledge(sub.space, sub.goal, studies))
+	}
+	var none [][]float64
+	var err error
+	if o.Unlike == 0 {
+		if none, err = d.errorsOf(ctx, o, sub, nil); err != nil {
+			return err
+		}
 	}
 	for i := range pairs {
 		p := &pairs[i]
 		p.None = none
-		k := prune.NewKnowledge(sub.space, sub.goal, []prune.Study{d.subject(p.Helper).study()})
-		if p.Helped, err = d.errorsOf(ctx, o, sub, k); err != nil {
+		if o.Unlike > 0 {
+			if p.None, err = with(p.Helper); err != nil {
+				return err
+			}
+		}
+		if p.Helped, err = with(append([]string{p.Helper}, p.Unlike...)...); err != nil {
 			return err
 		}
 	}
@@ -248,8 +285,12 @@ func pairRatio(sets [][]Pair, at int, rng *rand.Rand) float64 {
 
 // Write writes the rows for people.
 func (r PairReport) Write(w io.Writer, p report.Palette) error {
-	t := report.NewTable(p, "rank correlation", "data set", ">pairs", ">trials", ">error % none", ">prior",
-		">to none", "95 %")
+	base := "none"
+	if len(r.Pairs) > 0 && len(r.Pairs[0].Unlike) > 0 {
+		base = "it alone"
+	}
+	t := report.NewTable(p, "rank correlation", "data set", ">pairs", ">trials", ">error % "+base, ">prior",
+		">to "+base, "95 %")
 	for _, row := range r.Rows {
 		t.Add(row.Band, cmp.Or(row.DataSet, "all"), fmt.Sprint(row.Pairs), fmt.Sprint(row.Trials),
 			fmt.Sprintf("%.2f", 100*row.None), fmt.Sprintf("%.2f", 100*row.Helped), fmt.Sprintf("%.2f", row.Ratio),

@@ -10,6 +10,7 @@ import (
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/bench"
 	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/internal/stats"
 	"github.com/assay-run/assay/search"
 )
 
@@ -33,7 +34,7 @@ func turned() string {
 // the same each time.
 func TestPairsAreDrawnByBand(t *testing.T) {
 	d := mustOpen(t, sourceOf(t, turned()))
-	all := d.drawPairs(100)
+	all := d.drawPairs(100, 0)
 	if len(all) != 12 {
 		t.Fatalf("%d pairs of 4 environments, want 12", len(all))
 	}
@@ -46,7 +47,7 @@ func TestPairsAreDrawnByBand(t *testing.T) {
 			t.Errorf("%s: rank correlation %v", both, p.Rank)
 		}
 	}
-	few := d.drawPairs(1)
+	few := d.drawPairs(1, 0)
 	var in []int
 	for _, p := range few {
 		in = append(in, p.band)
@@ -55,9 +56,29 @@ func TestPairsAreDrawnByBand(t *testing.T) {
 	if len(in) != len(slices.Compact(slices.Clone(in))) {
 		t.Errorf("bands %v: want one pair of each at most", in)
 	}
-	if again := d.drawPairs(1); !slices.EqualFunc(again, few,
+	if again := d.drawPairs(1, 0); !slices.EqualFunc(again, few,
 		func(a, b Pair) bool { return a.Subject == b.Subject && a.Helper == b.Helper }) {
 		t.Error("other pairs the second time")
+	}
+}
+
+// Unlike studies are beside helpers that are alike, and no subject that has too few of them is searched.
+func TestUnlikeOnesAreDrawn(t *testing.T) {
+	d := mustOpen(t, sourceOf(t, turned()))
+	for _, p := range d.drawPairs(100, 1) {
+		if p.band != 0 || len(p.Unlike) != 1 {
+			t.Errorf("%+v", p)
+		}
+		sub := d.subject(p.Subject)
+		if r := stats.Spearman(sub.beside(d.subject(p.Unlike[0]))); r >= 0.2 {
+			t.Errorf("%s beside %s: rank correlation %v", p.Subject, p.Unlike[0], r)
+		}
+	}
+	if n := len(d.drawPairs(100, 1)); n != 2 {
+		t.Errorf("%d pairs, want ab and ba", n)
+	}
+	if all := d.drawPairs(100, 3); len(all) != 0 {
+		t.Errorf("two environments are unlike a, and three are drawn: %+v", all)
 	}
 }
 

@@ -27,6 +27,7 @@ type jobprunerFlags struct {
 	rule              string
 	surrogate         string
 	pairs             int
+	unlike            int
 	trials            string
 	json              bool
 }
@@ -50,7 +51,8 @@ found is from the optimum, and how much of the space was pruned.
 
   how alike they have to be   --pairs N: each environment with one other as the only
             earlier study, up to N pairs of each range of rank correlation, looked at
-            after --trials runs, with the first of --methods and of --use
+            after --trials runs, with the first of --methods and of --use;
+            --unlike M: one from 0.8 and M below 0.2 together, against the one alone
 
 The environments are identified by the columns in the study's replay.where, or by
 --environment. Budgets are in per cent of the configurations. Intervals are 95 %
@@ -76,6 +78,7 @@ bootstrap intervals of the mean over repetitions of the mean over environments.`
 	fl.Float64Var(&f.Threshold, "threshold", 0, "least correlation of a study that prunes (default 0.5)")
 	fl.IntVar(&f.pairs, "pairs", 0,
 		"pairs of environments for each range of rank correlation; 0 for the experiments of the paper")
+	fl.IntVar(&f.unlike, "unlike", 0, "earlier studies below 0.2 beside one from 0.8, with --pairs")
 	fl.StringVar(&f.trials, "trials", "3,7,20,40", "runs after which the best is looked at, with --pairs")
 	fl.Uint64Var(&f.Seed, "seed", 1, "first seed of the repetitions")
 	jobsFlag(fl, &f.Pool.Workers, "environments at once")
@@ -124,6 +127,9 @@ func (f *jobprunerFlags) run(ctx context.Context, s streams, files []string) err
 		rep.DataSets, rep.Rows = append(rep.DataSets, d.Set()), append(rep.Rows, rows...)
 	}
 	status.Close()
+	if f.pairs > 0 && len(pairs) == 0 {
+		return usagef("no environment has another one from 0.8 and %d below 0.2", f.unlike)
+	}
 	if f.pairs > 0 {
 		return printed(nil, f.json, s.out, jobpruner.NewPairReport(pairs, pairing.Trials), jobpruner.PairReport.Write)
 	}
@@ -154,7 +160,8 @@ func (f *jobprunerFlags) read() (err error) {
 // pairing returns the options of --pairs.
 func (f *jobprunerFlags) pairing() (o jobpruner.PairOptions, err error) {
 	o = jobpruner.PairOptions{
-		Method: f.Variants[0].Method, Repetitions: f.Repetitions, Pairs: f.pairs, Seed: f.Seed, Searcher: f.Searcher,
+		Method: f.Variants[0].Method, Repetitions: f.Repetitions, Pairs: f.pairs, Unlike: f.unlike, Seed: f.Seed,
+		Searcher: f.Searcher,
 	}
 	for use := range bench.Items(f.reuse) {
 		if use == "prior" || use == "transfer" || use == "first" {
@@ -163,6 +170,9 @@ func (f *jobprunerFlags) pairing() (o jobpruner.PairOptions, err error) {
 	}
 	if f.pairs < 0 || f.pairs > 0 && o.Use == "" {
 		return o, usagef("--pairs is at least 0, and needs --use first, prior or transfer")
+	}
+	if f.unlike < 0 || f.unlike > 0 && f.pairs == 0 {
+		return o, usagef("--unlike is at least 0, and needs --pairs")
 	}
 	ns, err := bench.Numbers("trials", f.trials, "a number of runs",
 		func(x float64) bool { return x >= 1 && x == float64(int(x)) })
