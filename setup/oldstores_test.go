@@ -114,7 +114,7 @@ func TestOldStores(t *testing.T) {
 	}
 	studies, refused := 0, 0
 	for format, file := range map[string]string{
-		"v1": "proposals.txt", "v2": "proposals.txt", "v3": "proposals.txt", "v4": "proposals4.txt",
+		"v1": "proposals.txt", "v2": "proposals.txt", "v3": "proposals.txt", "v4": "proposals4.txt", "v5": "proposals5.txt",
 	} {
 		want, trials := proposals(t, file)
 		path := oldStore(t, format)
@@ -156,7 +156,7 @@ func TestOldStores(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	t.Logf("counted: %d studies of 4 stores went on with the proposals of what began them; %d controls were refused",
+	t.Logf("counted: %d studies of 5 stores went on with the proposals of what began them; %d controls were refused",
 		studies, refused)
 }
 
