@@ -86,9 +86,8 @@ var (
 //
 // The first proposals are good in all earlier studies together. Each is chosen from the best configurations of all
 // studies to minimize a mean over the studies: the gap between the best of the proposals so far and the study's own
-// best, in units of the study's spread. Only one of the first three trials comes from the earlier studies, as there is
-// no evidence for them yet. From three trials on, a study is used while its rank correlation with them is positive: the
-// other studies contribute neither first proposals, nor to the model, nor to the hint. Each trial renews this decision.
+// best, in units of the study's spread. All studies take part in them, in the model and in the hint, unless they are
+// Judged.
 //
 // Later proposals have the greatest expected improvement by a model of the running study that builds on the eight most
 // similar ones (the type blend of this package). Their share depends on how well the model predicts each trial from the
