@@ -127,7 +127,7 @@ func (f *jobprunerFlags) run(ctx context.Context, s streams, files []string) err
 		rep.DataSets, rep.Rows = append(rep.DataSets, d.Set()), append(rep.Rows, rows...)
 	}
 	status.Close()
-	if f.pairs > 0 && len(pairs) == 0 {
+	if f.unlike > 0 && len(pairs) == 0 {
 		return usagef("no environment has another one from 0.8 and %d below 0.2", f.unlike)
 	}
 	if f.pairs > 0 {
