@@ -31,15 +31,16 @@ func (f *Fleet) Beat(ctx context.Context, b Beat) (Verdict, error) {
 	if r.m.left {
 		return "", errUnready
 	}
-	if r.Revive(a, f.o.Now()) { // it was silent, and continues: nothing begins in its place
+	now := f.o.Now()
+	if r.Revive(a, now) { // it was silent, and continues: nothing begins in its place
 		f.withdraw(r)
-		f.place(a, f.o.Now())
+		f.place(a, now)
 	}
 	if a.State != ledger.Placed {
 		return f.verdict(a), nil
 	}
 	f.bind(a, b.Worker)
-	a.beat(b, f.o.Lease, f.o.Now())
+	a.beat(b, f.o.Lease, now)
 	v := f.verdict(a)
 	if v == Go && r.Idling() {
 		return "", errUnready // it was lost: its caller will repeat the call, or has given up

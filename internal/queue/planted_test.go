@@ -87,7 +87,7 @@ func defects() []defect {
 				}
 				return v
 			}`)}, "TestPartition"},
-		{"ignoresGaps", []edit{before("beat.go", "a.beat(b, f.o.Lease, f.o.Now())", `
+		{"ignoresGaps", []edit{before("beat.go", "a.beat(b, f.o.Lease, now)", `
 			if planted == "ignoresGaps" {
 				b.Gap = 0
 			}`)}, "TestFrozen"},
