@@ -6,7 +6,8 @@
 // and the same objective. [Rank] orders the studies by the normalised cross-correlation of their surrogates with the
 // running study's surrogate.
 //
-// Two wrappers use them, each on its own or one in the other, and the model of the searcher inside takes a hint of them:
+// Two wrappers use them, each on its own or one in the other, and the model of the searcher inside takes a hint from
+// them:
 //
 //	k := prune.NewKnowledge(space, goal, studies)
 //	prune.NewTransfer(prune.New(inner, k, ...), k, ...)
