@@ -115,22 +115,29 @@ func TestFrozen(t *testing.T) {
 	}
 }
 
+// again returns a study "s" whose first run is lost on the worker "first", and the call that makes it again. The worker
+// "second" is there.
+func (b *bench) again() (*Runner, *future) {
+	b.Helper()
+	s := b.join(Study{Name: "s"})
+	b.hello(Worker{ID: "first"})
+	b.hello(Worker{ID: "second"})
+	u := b.run(s, job(1))
+	b.claim("first")
+	time.Sleep(40 * time.Second)
+	if _, err := b.ended(u); !errors.Is(err, assay.ErrLost) {
+		b.Errorf("the first attempt: %v", err)
+	}
+	again := job(1)
+	again.ID.Attempt = 2
+	return s, b.run(s, again)
+}
+
 // A worker that stood still while the run ended sends a tainted outcome, and the run is
 // made again. The outcome of an earlier attempt never counts for a later one.
 func TestStaleOutcome(t *testing.T) {
 	inBubble(t, func(b *bench) {
-		s := b.join(Study{Name: "s"})
-		b.hello(Worker{ID: "first"})
-		b.hello(Worker{ID: "second"})
-		u := b.run(s, job(1))
-		b.claim("first")
-		time.Sleep(40 * time.Second)
-		if _, err := b.ended(u); !errors.Is(err, assay.ErrLost) {
-			b.Errorf("the first attempt: %v", err)
-		}
-		again := job(1)
-		again.ID.Attempt = 2
-		u = b.run(s, again)
+		_, u := b.again()
 		b.claim("second")
 		b.tell("first", rid(1, 1), time.Second, assay.WhyTainted)
 		b.tell("second", rid(1, 2), time.Minute, "")
@@ -146,18 +153,7 @@ func TestStaleOutcome(t *testing.T) {
 // cost.
 func TestEndOfAStudyBooksDuplicates(t *testing.T) {
 	inBubble(t, func(b *bench) {
-		s := b.join(Study{Name: "s"})
-		b.hello(Worker{ID: "first"})
-		b.hello(Worker{ID: "second"})
-		u := b.run(s, job(1))
-		b.claim("first")
-		time.Sleep(40 * time.Second)
-		if _, err := b.ended(u); !errors.Is(err, assay.ErrLost) {
-			b.Errorf("the first attempt: %v", err)
-		}
-		again := job(1)
-		again.ID.Attempt = 2
-		u = b.run(s, again)
+		s, u := b.again()
 		b.claim("second")
 		b.beat("second", rid(1, 2), 3*time.Second, 0)
 		b.tell("first", rid(1, 1), time.Minute, "")
@@ -174,6 +170,35 @@ func TestEndOfAStudyBooksDuplicates(t *testing.T) {
 		}
 		last := b.records["s"].events[len(b.records["s"].events)-1].Booked
 		b.want("cost of the duplicate", last.Measurement.Elapsed, 3*time.Second)
+	})
+}
+
+// So is an attempt that is being placed when the study ends.
+func TestEndOfAStudyWaitsForAPlacement(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		s, u := b.again()
+		record := b.records["s"]
+		record.slow.Store(int64(time.Second))
+		claimed := make(chan Verdict, 1)
+		go func() {
+			c, _ := b.f.Claim(b.Context(), Ticket{ID: "slow", App: Commands}, "second")
+			claimed <- c.Verdict
+		}()
+		synctest.Wait()
+		record.slow.Store(0)
+		b.tell("first", rid(1, 1), time.Minute, "")
+		if _, err := b.ended(u); err != nil {
+			b.Error(err)
+		}
+		if err := s.End(b.Context()); err != nil {
+			b.Error(err)
+		}
+		s.Close()
+		b.want("verdict", <-claimed, Drop)
+		b.want("booked", record.booked(), []string{"1.1 lost", "1.1", "1.2 duplicate extra"})
+		if err := ledger.Record(record.events); err != nil {
+			b.Error(err)
+		}
 	})
 }
 

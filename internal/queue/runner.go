@@ -203,8 +203,8 @@ func (r *Runner) SetPriority(p int) {
 }
 
 // End books the attempts that are still at workers, for a study that has ended: one whose run another attempt has
-// decided, or whose worker did not obey. Their cost is on record then, and their workers end them. Without it no later
-// session of the study might book them. An error is one of the record.
+// decided, or whose worker did not obey. It waits for one that is being placed. Their cost is on record then, and their
+// workers end them: an ended study need not have a later session that books them. An error is one of the record.
 func (r *Runner) End(ctx context.Context) error {
 	f, m := r.f, r.m
 	f.mu.Lock()
@@ -215,12 +215,17 @@ func (r *Runner) End(ctx context.Context) error {
 			continue // forgotten meanwhile
 		}
 		for _, a := range slices.Clone(u.Attempts) {
-			why := assay.WhyCancel
-			if u.Counts() {
-				why = assay.WhyDuplicate
+			if a.State == ledger.Placing {
+				if err := wait(ctx, &f.mu, a.claim.ready); err != nil {
+					return err
+				}
 			}
 			if a.State != ledger.Placed {
 				continue
+			}
+			why := assay.WhyCancel
+			if u.Counts() {
+				why = assay.WhyDuplicate
 			}
 			if err := f.book(ctx, a, assay.AttemptEnd{Why: why}, a.Latest); err != nil {
 				return err
