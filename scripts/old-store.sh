@@ -13,8 +13,8 @@
 #     scripts/old-store.sh ./assay-${f%%:*} $PWD/v${f%%:*}.db 8 && gzip -9n v${f%%:*}.db
 #   done
 #
-# proposals.txt has the proposals of the first three after 14 trials, which are the same, proposals4.txt and
-# proposals5.txt those of the others: the searcher, then the columns of
+# proposals.txt has the proposals of the first three after 14 trials, which are the same; proposals4.txt and
+# proposals5.txt have the proposals of the fourth and of the fifth: the study, then the columns of
 # `assay study export SEARCHER --format csv` up to the parameters. TestOldStores goes on with them.
 set -eu
 assay=$1 store=$2 trials=$3
