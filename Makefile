@@ -48,7 +48,7 @@ conditions: deps
 	sh scripts/conditions.sh $(ONLY)
 
 extensions:
-	ASSAY_TEST=system $(GO) test -count=1 -v ./internal/extensions
+	ASSAY_TEST=system $(GO) test -count=1 -v ./internal/arch -run Extensions
 
 deps:
 	@sh scripts/deps.sh test

@@ -22,5 +22,5 @@ if grep -rhoE '<(script|link|img|iframe)[^>]+(src|href)="?https?://[^" >]+' dist
 	exit 1
 fi
 # Its search works in a browser without a network.
-"${GO:-go}" test -count=1 ./site
+"${GO:-go}" test -count=1 ./internal/browser
 echo "dist/site: $(find dist/site -name '*.html' | wc -l) pages"

@@ -1,5 +1,5 @@
 // Package gate holds four small recorded tables, made by programs of its own, and the errors
-// of the default search on them. It has no code but its test.
+// of the default search on them. It tests the studies of published tables in bench/studies too.
 package gate
 
 import (

@@ -1,4 +1,5 @@
-// Package arch holds the import rules of the module.
+// Package arch tests the tree as a whole: the imports of packages, links and prose of the pages, and the steps of
+// CONTRIBUTING.md, which are followed in a copy.
 package arch
 
 import (
@@ -52,8 +53,7 @@ var apart = map[string][]string{
 // that each may import. Packages of layers 0 to 2 import none of them.
 var beside = map[string][]string{
 	"/assaytest":       {""},
-	"/bench/gate":      {},                           // tables of our own, and the results of auto on them
-	"/bench/studies":   {},                           // data, and tests of it
+	"/bench/gate":      {},                           // recorded tables, and the results of auto on our own
 	"/internal/access": {"", "/internal/atomicfile"}, // access rights on a server: roles, tokens, certificates
 	"/docs":            {},                           // pages of reference that the program carries
 	"/internal/arch":   {},
@@ -67,7 +67,6 @@ var beside = map[string][]string{
 	// files of other tuners and benchmark tools, settings of programs
 	"/internal/exchange":   {"", "/internal/stats"},
 	"/internal/expr":       {""},
-	"/internal/extensions": {},                            // tests that CONTRIBUTING.md is true
 	"/internal/faultdisk":  {"/internal/meterfs"},         // a disk that fails, for tests
 	"/internal/ledger":     {""},                          // the attempts at runs that are made elsewhere
 	"/internal/mcp":        {"/docs", "/internal/report"}, // commands of this program as tools of coding agents
@@ -96,7 +95,6 @@ var beside = map[string][]string{
 		"/internal/result", "/internal/rest/api", "/view",
 	},
 	"/internal/atomicfile": {""}, // files that are read and written as a whole
-	"/site":                {},   // a test of the site that was built
 	"/spec":                {"", "/internal/blobs", "/internal/expr", "/workflow", "/internal/workflow/site"},
 	"/view":                {"", "/internal/report"}, // studies and trials as others see them, people among them
 }

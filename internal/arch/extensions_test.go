@@ -1,9 +1,4 @@
-// Package extensions follows CONTRIBUTING.md: one extension of each kind is added to a copy of the tree from
-// its template, by the steps of the page and nothing else, and used by the command line. So the page is true,
-// and the steps to add something are known.
-//
-// The templates are in testdata, one folder a kind, with the paths of the tree in it.
-package extensions
+package arch
 
 import (
 	"errors"
@@ -28,7 +23,9 @@ type copied struct {
 	dir string
 }
 
-// make test checks that the page has every step of a recipe; make system follows the steps.
+// One extension of each kind is added to a copy of the tree from its template, by the steps of CONTRIBUTING.md and
+// nothing else, and used by the command line. The templates are in testdata/extensions, one folder a kind, with the
+// paths of the tree in it. make test checks that the page has every step of a recipe; make system follows the steps.
 func TestExtensions(t *testing.T) {
 	text, err := os.ReadFile(root + "/CONTRIBUTING.md")
 	if err != nil {
@@ -83,13 +80,13 @@ func checkSections(t *testing.T, sections []section) {
 			t.Errorf("CONTRIBUTING.md, %q, lacks %s", s.title, flaw)
 		}
 		// The files of the template, those with a row, and one generated page.
-		if n := len(filesOf(t, "testdata/"+kind)) + len(s.edited()) + 1; kind == "route" && n > 5 {
+		if n := len(filesOf(t, "testdata/extensions/"+kind)) + len(s.edited()) + 1; kind == "route" && n > 5 {
 			t.Errorf("CONTRIBUTING.md, %q, touches %d files", s.title, n)
 		}
 		suite := regexp.MustCompile(`assaytest\.Test\w+`)
 		named := suite.FindAllString(s.prose, -1)
 		var called []string
-		for _, file := range filesOf(t, "testdata/"+kind) {
+		for _, file := range filesOf(t, "testdata/extensions/"+kind) {
 			b, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)
@@ -102,7 +99,7 @@ func checkSections(t *testing.T, sections []section) {
 			t.Errorf("CONTRIBUTING.md, %q, names the suites %q, and its template calls %q", s.title, named, called)
 		}
 	}
-	entries, err := os.ReadDir("testdata")
+	entries, err := os.ReadDir("testdata/extensions")
 	if err != nil {
 		t.Fatal(err)
 	}

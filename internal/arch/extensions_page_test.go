@@ -1,4 +1,4 @@
-package extensions
+package arch
 
 import (
 	"fmt"
@@ -26,7 +26,7 @@ type step struct {
 }
 
 // templates is the folder of the templates, one a kind of extension.
-const templates = "internal/extensions/testdata/"
+const templates = "internal/arch/testdata/extensions/"
 
 var (
 	inTable    = regexp.MustCompile("`([^`]+)` of `([^`]+\\.(?:go|md))`")
@@ -187,7 +187,7 @@ func (u use) missing(output string) string {
 }
 
 const samplePage = "# Title\n\n## Add a thing\n1. Copy:\n\n" +
-	"   ```sh\n   cp -r internal/extensions/testdata/thing/. .\n   ```\n" +
+	"   ```sh\n   cp -r internal/arch/testdata/extensions/thing/. .\n   ```\n" +
 	"2. Test `a` of `b.go`:\n\n   ```sh\n   go test ./a -run Thing\n   ```\n" +
 	"3. A row in `things` of `setup/things.go`:\n\n   ```go\n   {\"x\",\n   \ty},\n   ```\n" +
 	"4. Document:\n\n   ```sh\n   UPDATE_DOCS=1 go test ./a\n   ```\n" +

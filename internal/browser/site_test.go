@@ -1,4 +1,4 @@
-package site
+package browser_test
 
 import (
 	"net/http"
@@ -18,7 +18,7 @@ func TestMain(m *testing.M) { browser.Main(m) }
 // The site that was built is found by its search and asks for nothing elsewhere: as files without a server, and from a
 // server.
 func TestSearchOffline(t *testing.T) {
-	dir, err := filepath.Abs("../dist/site")
+	dir, err := filepath.Abs("../../dist/site")
 	if err != nil {
 		t.Fatal(err)
 	}

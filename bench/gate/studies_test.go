@@ -1,6 +1,4 @@
-// Package studies holds study files over recorded tables, for benchmarks of
-// searchers. It has no code but the test that they can be read.
-package studies
+package gate
 
 import (
 	"encoding/json"
@@ -72,14 +70,14 @@ var want = map[string]struct {
 }
 
 func TestStudies(t *testing.T) {
-	files, err := filepath.Glob("*.yaml")
+	files, err := filepath.Glob("../studies/*.yaml")
 	if err != nil || len(files) < len(want) {
 		t.Fatalf("%d study files, want %d: %v", len(files), len(want), err)
 	}
 	for _, file := range files {
-		t.Run(file, func(t *testing.T) {
+		t.Run(filepath.Base(file), func(t *testing.T) {
 			s, table := load(t, file)
-			if s.Name+".yaml" != file {
+			if s.Name+".yaml" != filepath.Base(file) {
 				t.Errorf("name %q", s.Name)
 			}
 			space, err := s.Space()
@@ -168,13 +166,15 @@ func replayAll(
 }
 
 // Every study is described in the README.
-func TestReadme(t *testing.T) {
-	readme, err := os.ReadFile("README.md")
+func TestStudiesAreDescribed(t *testing.T) {
+	readme, err := os.ReadFile("../studies/README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, _ := filepath.Glob("*.yaml")
-	for _, f := range files {
+	files, _ := filepath.Glob("../studies/*.yaml")
+	for i, f := range files {
+		f = filepath.Base(f)
+		files[i] = f
 		if !strings.Contains(string(readme), "`"+f+"`") {
 			t.Errorf("%s is not in README.md", f)
 		}
@@ -185,15 +185,17 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// The programs of bench/truth need servers and an hour, so the test reads their studies only.
-func TestTruthIsRead(t *testing.T) {
-	files, err := filepath.Glob("../truth/*.yaml")
-	if err != nil || len(files) < 8 {
-		t.Fatal(files, err)
-	}
-	for _, f := range files {
-		if _, _, err := spec.Load(f, nil); err != nil {
-			t.Error(err)
+// The programs of bench/truth and bench/exact need hours, so the test reads their studies only.
+func TestStudiesOfProgramsAreRead(t *testing.T) {
+	for dir, least := range map[string]int{"truth": 8, "exact": 4} {
+		files, err := filepath.Glob("../" + dir + "/*.yaml")
+		if err != nil || len(files) < least {
+			t.Fatal(files, err)
+		}
+		for _, f := range files {
+			if _, _, err := spec.Load(f, nil); err != nil {
+				t.Error(err)
+			}
 		}
 	}
 }
