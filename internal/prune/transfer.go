@@ -103,8 +103,8 @@ var (
 // space.
 //
 // If inner is an [assay.Hinter], it is given the joint expectation of the studies in use as a hint, and a new hint each
-// time that these change. It uses at most 16 studies, those with the most trials. An [assay.Space.Indexed] space of more
-// than 20,000 configurations has no hint, because the hint could cost more than a run.
+// time that these change. It uses at most 16 studies, those with the most trials. An [assay.Space.Indexed] space of
+// more than 20,000 configurations has no hint, because the hint could cost more than a run.
 //
 // Wrap the result in search.Cache: an inner that is no Observer may repeat proposals of the Transfer.
 func NewTransfer(inner assay.Searcher, k *Knowledge, opts TransferOptions) *Transfer {
