@@ -265,7 +265,8 @@ type process struct {
 
 	// mu guards the fields below it, except ended.
 	mu     sync.Mutex
-	exited bool // the main process has ended
+	exited bool          // the main process has ended
+	endAt  time.Duration // when it was seen to have ended, since start
 	// cause is set at most once, and never after exited.
 	cause  error         // why the run was ended, or nil
 	stopAt time.Duration // when it was, since start
@@ -283,7 +284,8 @@ type process struct {
 // Run implements [assay.Runner]. The order at the end of a run matters:
 //
 //   - exited is set first, so that from then on no interrupt begins: either the interrupt or
-//     Run ends the remaining processes, never both;
+//     Run ends the remaining processes, never both. If the output goes elsewhere too, a
+//     goroutine of its own waits for the end, since that may take long;
 //   - the streams are read while processes are being ended, since one that writes into a full
 //     pipe would not end within the grace;
 //   - the main process is waited for when the others have been ended. Until then its pid,
@@ -326,6 +328,7 @@ func (l *Local) run(ctx context.Context, job assay.Job, observe func(assay.Measu
 	defer family.remove(p)
 	unwatch := p.watch(ctx, job, observe)
 	arrived := p.wait(ctx, job)
+	noticed := p.notice()
 	if kept != nil && kept.Started != nil {
 		kept.Started(p.pid, p.soFar)
 	}
@@ -338,12 +341,9 @@ func (l *Local) run(ctx context.Context, job assay.Job, observe func(assay.Measu
 	} else { // no descriptor is left
 		_ = waitExit(p.pid)
 	}
-	elapsed := time.Since(p.start)
+	elapsed, cause := p.over()
+	noticed()
 	arrived(elapsed)
-	p.mu.Lock()
-	p.exited = true
-	cause := p.cause
-	p.mu.Unlock()
 	if kept != nil && cause == nil {
 		p.linger(ctx, kept, elapsed, buf[:])
 	}
@@ -374,6 +374,35 @@ func (p *process) tap(ctx context.Context, job assay.Job, kept *Kept) {
 	} else if t, ok := ctx.Value(teeKey{}).(tee); ok && job.ID.Attempt > 0 {
 		p.out.tap, p.err.tap = t.stdout, t.stderr
 	}
+}
+
+// notice has the end of the main process noted as soon as it comes, although the goroutine of Run may be passing on
+// output. The function that it returns waits for the goroutine: the process must not be waited for before that. Without
+// a tap nothing delays that goroutine, and none is started.
+func (p *process) notice() (noticed func()) {
+	if p.out.tap == nil && p.err.tap == nil {
+		return func() {}
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if waitExit(p.pid) == nil {
+			p.over()
+		}
+	}()
+	return func() { <-done }
+}
+
+// over notes that the main process has ended. It returns when that was noted first, since the start, and why the run
+// had been ended by then, nil if it was not.
+func (p *process) over() (elapsed time.Duration, cause error) {
+	at := time.Since(p.start)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.exited {
+		p.exited, p.endAt = true, at
+	}
+	return p.endAt, p.cause
 }
 
 // reserve checks the resources of a job and takes its processors. On an error no processor is taken. The names are
