@@ -74,9 +74,30 @@ type stale struct {
 	longer    []string                         // measurements that are much longer than the program took
 }
 
-// steady is the worker that is never away. Its measurements show how much longer than its program a run takes for
-// another reason, such as a busy machine.
-const steady = "w0"
+// delays runs a short program like those of [napping] again and again until the function that it returns is called,
+// which returns the longest time that it took. A busy machine may delay the start and the end of a run by as much.
+func delays(t *testing.T) (longest func() time.Duration) {
+	over, worst := make(chan struct{}), make(chan time.Duration, 1)
+	stop := sync.OnceFunc(func() { close(over) })
+	t.Cleanup(stop)
+	go func() {
+		most := time.Duration(0)
+		for {
+			began := time.Now()
+			cmd := exec.Command("sh", "-c", "echo $(cat /proc/uptime)")
+			cmd.SysProcAttr = &unix.SysProcAttr{Setsid: true} // as runs have it
+			_ = cmd.Run()
+			most = max(most, time.Since(began))
+			select {
+			case <-over:
+				worst <- most
+				return
+			case <-time.After(20 * time.Millisecond):
+			}
+		}
+	}()
+	return func() time.Duration { stop(); return <-worst }
+}
 
 // longer returns how much longer than its program a run took, by its booking; 0 if the program did not print it.
 func longer(b *assay.AttemptEnd) time.Duration {
@@ -87,18 +108,8 @@ func longer(b *assay.AttemptEnd) time.Duration {
 	return b.Measurement.Elapsed - time.Duration(own)*time.Millisecond
 }
 
-// usual returns the most by which a run of the steady worker took longer than its program.
-func usual(all []assay.Event) (most time.Duration) {
-	for _, e := range all {
-		if b := e.Booked; b != nil && b.Worker == steady && b.Counts() {
-			most = max(most, longer(b))
-		}
-	}
-	return most
-}
-
-// readStale reads a record. usual is how much longer than its program a run may take for another reason.
-func readStale(all []assay.Event, usual time.Duration) *stale {
+// readStale reads a record. delay is how much longer than its program a run may take since the machine is busy.
+func readStale(all []assay.Event, delay time.Duration) *stale {
 	s := &stale{counted: map[assay.RunID]assay.AttemptEnd{}, lost: map[assay.RunID]bool{}}
 	for _, e := range all {
 		b := e.Booked
@@ -121,7 +132,7 @@ func readStale(all []assay.Event, usual time.Duration) *stale {
 				s.overwrote++
 			}
 			s.counted[run] = *b
-			if d := longer(b); d > staleLease*6/10+usual {
+			if d := longer(b); d > staleLease*6/10+delay {
 				s.longer = append(s.longer, fmt.Sprintf("%v on %s: %v of %v", b.RunID, b.Worker, d, b.Measurement.Elapsed))
 			}
 		case b.Why == "" && !before:
@@ -131,9 +142,9 @@ func readStale(all []assay.Event, usual time.Duration) *stale {
 	return s
 }
 
-// staleRecords ends the studies, and fails if a worker that was away has changed a result that counts. It logs its
-// counts.
-func staleRecords(t *testing.T, l lab, end func(), what string, times int64, names ...string) {
+// staleRecords ends the studies, and fails if a worker that was away has changed a result that counts, or was measured
+// for much longer than its program took and the machine delayed any. It logs its counts.
+func staleRecords(t *testing.T, l lab, end func(), delayed func() time.Duration, what string, times int64, names ...string) {
 	t.Helper()
 	for i, name := range names { // they end
 		d, err := l.Study(t.Context(), name)
@@ -151,16 +162,16 @@ func staleRecords(t *testing.T, l lab, end func(), what string, times int64, nam
 	defer store.Close()
 	trials, lost, back, overwrote, wasted := 0, 0, 0, 0, 0
 	records := map[string][]assay.Event{}
-	var most time.Duration
+	delay := delayed()
 	for _, name := range names {
 		all, _, ledger := audited(t, store, name)
-		records[name], trials, most = all, trials+len(ledger.told), max(most, usual(all))
+		records[name], trials = all, trials+len(ledger.told)
 	}
 	for name, all := range records {
-		s := readStale(all, most)
+		s := readStale(all, delay)
 		if s.overwrote > 0 || s.wasted > 0 || len(s.longer) > 0 {
 			t.Errorf("%s: %d stale outcomes were accepted, %d thrown away though no newer one was there, longer "+
-				"than the program took: %q, and at most %v on %s", name, s.overwrote, s.wasted, s.longer, most, steady)
+				"than the program took: %q, and the machine delayed one by %v", name, s.overwrote, s.wasted, s.longer, delay)
 		}
 		lost, back = lost+len(s.lost), back+s.back
 		overwrote, wasted = overwrote+s.overwrote, wasted+s.wasted
@@ -171,8 +182,8 @@ func staleRecords(t *testing.T, l lab, end func(), what string, times int64, nam
 	}
 	t.Logf("counted: %s %d times, %d trials, %d attempts taken for lost, %d of them came back; %d stale outcomes "+
 		"accepted, "+
-		"%d thrown away without a newer one; the control sees both; a run on %s took at most %v "+
-		"longer than its program", what, times, trials, lost, back, overwrote, wasted, steady, most)
+		"%d thrown away without a newer one; the control sees both; the machine delayed a program by at most %v",
+		what, times, trials, lost, back, overwrote, wasted, delay)
 }
 
 // staleControl has the record falsified: an outcome that counts again, and one that was thrown away before any
@@ -225,17 +236,15 @@ func TestWorkersFrozen(t *testing.T) {
 	}
 	var a away
 	over := make(chan struct{})
+	delayed := delays(t)
 	for i := range 8 {
 		p := process(t, dir, fmt.Sprint("w", i)).Process
-		if i == 0 {
-			continue // the steady one
-		}
 		send := func(s os.Signal) func() error { return func() error { return p.Signal(s) } }
 		a.begin(i, awayTimes(), over, send(unix.SIGSTOP), send(unix.SIGCONT), t)
 	}
 	a.wg.Wait()
 	close(over)
-	staleRecords(t, l, end, "workers were stopped", a.times.Load(), names...)
+	staleRecords(t, l, end, delayed, "workers were stopped", a.times.Load(), names...)
 }
 
 // inNetns starts this test again in a network namespace of its own, and returns false there.
@@ -319,12 +328,10 @@ func TestWorkersCutOff(t *testing.T) {
 	}
 	var a away
 	over := make(chan struct{})
+	delayed := delays(t)
 	for i := range machines {
 		link := fmt.Sprint("v", i)
 		apart(t, dir, i)
-		if i == 0 {
-			continue // the steady one
-		}
 		set := func(to string) func() error {
 			return func() error { return exec.Command("ip", "link", "set", link, to).Run() }
 		}
@@ -332,7 +339,7 @@ func TestWorkersCutOff(t *testing.T) {
 	}
 	a.wg.Wait()
 	close(over)
-	staleRecords(t, l, end, "links were taken down", a.times.Load(), names...)
+	staleRecords(t, l, end, delayed, "links were taken down", a.times.Load(), names...)
 }
 
 // apart starts a worker in a network of its own, with a link to the server's.
