@@ -11,10 +11,11 @@ trap '[ -z "$pids" ] || kill $pids; rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM HUP
 
 # A condition runs the command that it has.
-load() { # two busy loops per core
+load() { # two busy loops per core, each in a session of its own: Linux shares the processors among sessions, and some
+	# kernels let a session with loops and tests starve all others, their own threads too, for a minute
 	pids=
 	for _ in $(seq $((2 * $(nproc)))); do
-		sh -c 'while :; do :; done' &
+		setsid sh -c 'while :; do :; done' &
 		pids="$pids $!"
 	done
 	"$@"
