@@ -387,7 +387,7 @@ func (p *process) notice() (noticed func()) {
 	go func() {
 		defer close(done)
 		if waitExit(p.pid) == nil {
-			p.over()
+			_, _ = p.over()
 		}
 	}()
 	return func() { <-done }

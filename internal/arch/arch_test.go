@@ -65,11 +65,11 @@ var beside = map[string][]string{
 	"/internal/descriptors": {},                                          // how many files a process may open
 	"/internal/abtest":      {"", "/internal/stats", "/internal/report"}, // commands in turn; the noise of repeated runs
 	// files of other tuners and benchmark tools, settings of programs
-	"/internal/exchange":   {"", "/internal/stats"},
-	"/internal/expr":       {""},
-	"/internal/faultdisk":  {"/internal/meterfs"},         // a disk that fails, for tests
-	"/internal/ledger":     {""},                          // the attempts at runs that are made elsewhere
-	"/internal/mcp":        {"/docs", "/internal/report"}, // commands of this program as tools of coding agents
+	"/internal/exchange":  {"", "/internal/stats"},
+	"/internal/expr":      {""},
+	"/internal/faultdisk": {"/internal/meterfs"},         // a disk that fails, for tests
+	"/internal/ledger":    {""},                          // the attempts at runs that are made elsewhere
+	"/internal/mcp":       {"/docs", "/internal/report"}, // commands of this program as tools of coding agents
 	// Pages of studies, and the modules that draw them.
 	"/internal/pages": {"", "/internal/stats", "/internal/abtest", "/internal/report", "/internal/result"},
 	// Between the library of workflows and the command: options become plans, plans are shown.
