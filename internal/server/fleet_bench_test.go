@@ -235,13 +235,13 @@ func BenchmarkOneWorker(b *testing.B) {
 		round++
 		name := fmt.Sprint("s", round)
 		began := time.Now()
-		l.submit(b, name, trivial("'true', '{n}'", round, runs, 1))
+		text := trivial("'true', '{n}'", round, runs, 1) + "check: none\n" // no further runs in the end
+		l.submit(b, name, text)
 		fleet = min(fleet, l.ended(b, name).Sub(began))
-		def, _, err := spec.Parse("", []byte(trivial("'true', '{n}'", round, runs, 1)), nil)
+		def, _, err := spec.Parse("", []byte(text), nil)
 		if err != nil {
 			b.Fatal(err)
 		}
-		def.Pairs.Runs = 5
 		s, err := setup.Open(b.Context(), def, filepath.Join(b.TempDir(), "a.db"), name, setup.Options{})
 		if err != nil {
 			b.Fatal(err)
