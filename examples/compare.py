@@ -19,8 +19,8 @@ optuna.logging.set_verbosity(optuna.logging.ERROR)
 class Study:
     """A study file, and the runs of single configurations of it."""
 
-    def __init__(self, folder: str, scratch: str) -> None:
-        self.file = os.path.join(folder, "assay.yaml")
+    def __init__(self, file: str, scratch: str) -> None:
+        self.file = file
         with open(self.file, encoding="utf-8") as f:
             self.spec = yaml.safe_load(f)
         self.store = "sqlite:" + os.path.join(scratch, "compare.db")
@@ -133,7 +133,7 @@ def main() -> None:
     if len(sys.argv) > 3:
         seeds = int(sys.argv[3])
     with tempfile.TemporaryDirectory() as scratch:
-        study = Study(folder, scratch)
+        study = Study(os.path.join(folder, "assay.yaml"), scratch)
         first = study.run(default(study.params))
         if study.metric not in (first.get("metrics") or {}):
             sys.exit(f"the default does not run: {first}")

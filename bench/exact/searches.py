@@ -1,13 +1,13 @@
 """Compares searches on the studies of this folder, whose metrics are exact: what each has found after each run.
 
     bench/exact/fetch.sh
-    python3 bench/exact/compare.py OUT.jsonl [--studies size,sat] [--methods auto,random,tpe,smac] [--seeds 5] [--runs 150] [--jobs 2]
-    python3 bench/exact/compare.py OUT.jsonl --show [--figure FILE.svg]
+    python3 bench/exact/searches.py OUT.jsonl [--studies size,sat] [--methods auto,random,tpe,smac] [--seeds 5] [--runs 150] [--jobs 2]
+    python3 bench/exact/searches.py OUT.jsonl --show [--figure FILE.svg]
 
 auto and random are searches of `assay tune`, tpe is Optuna's, smac is SMAC3's facade for hyperparameters. assay makes all
 runs. tpe and smac are given the default first, as auto is. OUT has a line for each search, and a search that has one is not
-made again. preset is the best of what the program's authors recommend. A run that breaks a limit or fails counts for
-Optuna as such, and for SMAC3, which knows no limits, as the worst run so far.
+made again. preset is the best of what the program's authors recommend. Optuna is given by
+how much a run breaks a limit; for SMAC3, which knows no limits, such a run, or one that failed, is the worst so far.
 
 Needs assay on the PATH, and optuna, smac, matplotlib and pyyaml of PyPI."""
 
@@ -26,6 +26,9 @@ import warnings
 import yaml
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "examples"))
+from compare import Study, suggest, text  # noqa: E402
+
 STUDIES = ("size", "instructions", "video", "sat")
 SLOW = {"ref": 16, "bframes": 8, "b-adapt": 2, "direct": "auto", "me": "umh", "merange": 24, "subme": 10, "partitions": "all",
         "trellis": 2, "lookahead": 60}
@@ -37,26 +40,14 @@ PRESETS = {
 }
 
 
-class Program:
-    """A study in a folder of its own, and runs of single configurations of it."""
+class Program(Study):
+    """A study in a folder of its own, so that several may run at once, and runs of single configurations of it."""
 
     def __init__(self, name: str, scratch: str) -> None:
-        self.folder = os.path.join(scratch, "study")
-        shutil.copytree(HERE, self.folder, ignore=shutil.ignore_patterns("work", "*.jsonl", "__pycache__"))
-        os.symlink(os.path.join(HERE, "work"), os.path.join(self.folder, "work"))
-        self.file = os.path.join(self.folder, name + ".yaml")
-        with open(self.file, encoding="utf-8") as f:
-            self.spec = yaml.safe_load(f)
-        self.store = os.path.join(scratch, "runs.db")
-        self.parameters = self.spec["parameters"]
-        self.default = {n: p["default"] for n, p in self.parameters.items()}
-        self.made = 0
-
-    def assay(self, *args: str) -> str:
-        done = subprocess.run(["assay", *args, "--store", self.store], capture_output=True, text=True, check=False, cwd=self.folder)
-        if done.returncode not in (0, 3):
-            sys.exit(f"assay {' '.join(args)}: {done.stderr}")
-        return done.stdout
+        folder = os.path.join(scratch, "study")
+        shutil.copytree(HERE, folder, ignore=shutil.ignore_patterns("work", "*.jsonl", "__pycache__"))
+        os.symlink(os.path.join(HERE, "work"), os.path.join(folder, "work"))
+        super().__init__(os.path.join(folder, name + ".yaml"), scratch)
 
     def search(self, name: str, seed: int, runs: int) -> list:
         """The value of each run of a search by assay, None without one that counts."""
@@ -64,15 +55,16 @@ class Program:
         self.assay("tune", self.file, "--study", "s", "--trials", str(runs), "--seed", str(seed), "--check", "none", "--json", *flags)
         return [value(json.loads(line)) for line in self.assay("study", "trials", "s", "--json").splitlines()][:runs]
 
-    def run(self, config: dict):
-        self.made += 1
+    def run(self, config: dict) -> dict:
+        """One run: its state, value and metrics. A value may have commas, so it is in a file and not in a flag."""
+        self.runs += 1
         one = self.spec | {"parameters": {n: {"type": "categorical", "values": [v], "default": v} for n, v in config.items()}}
-        file = os.path.join(self.folder, "one.yaml")
+        file = os.path.join(os.path.dirname(self.file), "one.yaml")
         with open(file, "w", encoding="utf-8") as f:
             yaml.safe_dump(one, f)
-        study = f"one-{self.made}"
+        study = f"one-{self.runs}"
         self.assay("tune", file, "--study", study, "--trials", "1", "--check", "none", "--json")
-        return value(json.loads(self.assay("study", "trials", study, "--json").splitlines()[0]))
+        return json.loads(self.assay("study", "trials", study, "--json").splitlines()[0])
 
 
 def value(trial: dict):
@@ -85,22 +77,18 @@ def tpe(program: Program, seed: int, runs: int) -> list:
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     warnings.filterwarnings("ignore")
     study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=seed, constraints_func=lambda t: t.user_attrs["broken"]))
-    study.enqueue_trial(program.default)
+    study.enqueue_trial({n: p["default"] if p["type"] in ("int", "real") else text(p["default"]) for n, p in program.params.items()})
     out = []
     for _ in range(runs):
         trial = study.ask()
-        config = {}
-        for n, p in program.parameters.items():
-            if p["type"] == "int":
-                config[n] = trial.suggest_int(n, p["min"], p["max"], log=p.get("log", False))
-            elif p["type"] == "real":
-                config[n] = trial.suggest_float(n, p["min"], p["max"])
-            else:
-                config[n] = trial.suggest_categorical(n, p["values"])
-        out.append(program.run(config))
-        trial.set_user_attr("broken", [1.0 if out[-1] is None else -1.0])
-        worst = max((v for v in out if v is not None), default=1.0)
-        study.tell(trial, worst if out[-1] is None else out[-1])
+        got = program.run(suggest(trial, program.params))
+        out.append(value(got))
+        metrics = got.get("metrics") or {}
+        trial.set_user_attr("broken", program.broken(metrics) or [0.0])
+        if program.metric in metrics:
+            study.tell(trial, metrics[program.metric])
+        else:
+            study.tell(trial, state=optuna.trial.TrialState.FAIL)
     return out
 
 
@@ -119,7 +107,7 @@ def smac(program: Program, seed: int, runs: int) -> list:
         return ConfigSpace.Categorical(n, p["values"], default=p["default"])
 
     space = ConfigSpace.ConfigurationSpace(seed=seed)
-    space.add([dimension(n, p) for n, p in program.parameters.items()])
+    space.add([dimension(n, p) for n, p in program.params.items()])
     out: list = []
     with tempfile.TemporaryDirectory() as scratch:
         scenario = Scenario(space, deterministic=True, n_trials=runs, seed=seed, output_directory=scratch)
@@ -128,7 +116,7 @@ def smac(program: Program, seed: int, runs: int) -> list:
                                                   logging_level=50)
         for _ in range(runs):
             asked = search.ask()
-            out.append(program.run({n: getattr(v, "item", lambda v=v: v)() for n, v in dict(asked.config).items()}))
+            out.append(value(program.run({n: getattr(v, "item", lambda v=v: v)() for n, v in dict(asked.config).items()})))
             worst = max((v for v in out if v is not None), default=1e9)
             search.tell(asked, TrialValue(cost=worst if out[-1] is None else out[-1]), save=False)
     return out
@@ -136,7 +124,8 @@ def smac(program: Program, seed: int, runs: int) -> list:
 
 def preset(program: Program, seed: int, runs: int) -> list:
     name = os.path.basename(program.file).removesuffix(".yaml")
-    return [program.run(program.default | p) for p in PRESETS[name]]
+    default = {n: p["default"] for n, p in program.params.items()}
+    return [value(program.run(default | p)) for p in PRESETS[name]]
 
 
 def one(study: str, method: str, seed: int, runs: int) -> dict:
@@ -153,17 +142,23 @@ def best(values: list, runs: int) -> float:
 
 def show(lines: list, figure: str) -> None:
     """Prints the mean of the best value beside that of the preset, and its least and greatest over seeds."""
+    presets = {line["study"]: line["values"] for line in lines if line["method"] == "preset"}
     sets: dict = {}
     for line in lines:
-        sets.setdefault((line["study"], line["method"]), []).append(line["values"])
-    longest = max(len(v) for (_, m), runs in sets.items() if m != "preset" for v in runs)
-    print("| study | preset | method | seeds | 10 runs | 50 runs | 150 runs |\n|---|--:|---|--:|--:|--:|--:|")
-    for (study, method), runs in sets.items():
-        if method == "preset":
+        if line["method"] == "preset":
             continue
-        base = best(sets[study, "preset"][0], 1000)
+        if line["study"] not in presets:
+            sys.exit(f"the preset of {line['study']} was not run: --studies {line['study']} --methods preset")
+        sets.setdefault((line["study"], line["method"]), []).append(line["values"])
+    if not sets:
+        sys.exit("no search was made yet")
+    longest = max(len(v) for runs in sets.values() for v in runs)
+    after = [n for n in (10, 50, 150) if n < longest] + [longest]
+    print("| study | preset | method | seeds |", " | ".join(f"{n} runs" for n in after), "|\n|---|--:|---|--:|" + "--:|" * len(after))
+    for (study, method), runs in sets.items():
+        base = best(presets[study], 1000)
         cells = []
-        for n in (10, 50, 150):
+        for n in after:
             found = [100 * (best(v, n) / base - 1) for v in runs]
             cells.append("none" if math.inf in found else f"{statistics.mean(found):+.1f} [{min(found):+.1f}, {max(found):+.1f}]")
         print(f"| {study} | {base:,.0f} | `{method}` | {len(runs)} | {' | '.join(cells)} |")
@@ -177,9 +172,9 @@ def show(lines: list, figure: str) -> None:
         studies = [s for s in STUDIES if any(k[0] == s for k in sets)]
         _, axes = pyplot.subplots(1, len(studies), figsize=(4 * len(studies), 3.2), squeeze=False)
         for ax, study in zip(axes[0], studies):
-            base = best(sets[study, "preset"][0], 1000)
+            base = best(presets[study], 1000)
             for (s, method), runs in sets.items():
-                if s == study and method != "preset":
+                if s == study:
                     curve = [statistics.mean(100 * (best(v, n) / base - 1) for v in runs) for n in range(1, longest + 1)]
                     ax.plot(range(1, longest + 1), curve, label=method)
             ax.axhline(0, color="gray", linestyle=":", label="preset")
