@@ -62,7 +62,7 @@ func walshAverage(s []float64, k int) float64 {
 func countWalsh(s []float64, x float64) int {
 	count, j := 0, len(s)-1
 	for i := range s {
-		for j >= i && s[i]/2+s[j]/2 > x {
+		for j >= i && average(s[i], s[j]) > x {
 			j--
 		}
 		if j < i {
@@ -72,6 +72,15 @@ func countWalsh(s []float64, x float64) int {
 		count += j - i + 1
 	}
 	return count
+}
+
+// average returns (a + b)/2 without overflow. The half of a subnormal number may be another number's half too, so equal
+// numbers are their own average.
+func average(a, b float64) float64 {
+	if a == b {
+		return a
+	}
+	return a/2 + b/2
 }
 
 // orderedBits maps floating-point numbers to integers of the same order.

@@ -30,15 +30,20 @@ func TestHodgesLehmannEdges(t *testing.T) {
 	if e := HodgesLehmann([]float64{-1, 0, math.Copysign(0, -1), 1, 2, 3}, 0); e.Low != -1 || e.High != 3 {
 		t.Errorf("of six: %+v, want [-1, 3]", e)
 	}
+	const least = math.SmallestNonzeroFloat64 // its half is 0
+	if got := walshAverage([]float64{-1, least}, 3); got != least {
+		t.Errorf("the average of the least number and itself is %v", got)
+	}
 }
 
 func TestHodgesLehmannAgreesWithAllAverages(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		d := rapid.SliceOfN(rapid.Float64Range(-1e3, 1e3), 1, 30).Draw(t, "d")
+		number := rapid.OneOf(rapid.Float64Range(-1e3, 1e3), rapid.Float64Range(-1e-322, 1e-322))
+		d := rapid.SliceOfN(number, 1, 30).Draw(t, "d")
 		var all []float64
 		for i := range d {
 			for j := i; j < len(d); j++ {
-				all = append(all, d[i]/2+d[j]/2)
+				all = append(all, average(d[i], d[j]))
 			}
 		}
 		slices.Sort(all)
