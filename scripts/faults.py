@@ -110,7 +110,7 @@ def small_disk(name):
 
 
 def f1():
-    """Somebody without the token opens more connections than serve may have open files."""
+    """A client without the token opens more connections than serve may have open files."""
     write("o.yaml", "parameters: {x: 1..9}\n")
     program = start("serve", "--online", "o.yaml", "--listen", "127.0.0.1:0", "--token-file", "token", "--store", "memory",
                     "--", "sh", "-c", 'echo "$ASSAY_ONLINE"; sleep 6; echo lived',
