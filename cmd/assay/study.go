@@ -199,8 +199,6 @@ func listStudies(ctx context.Context, w io.Writer, h *setup.Store, asJSON bool) 
 		if l.Best != nil {
 			best = report.Metric(*l.Best, r.Goal.Unit)
 		}
-		gain, _, _ := strings.Cut(l.Gain, " [")
-		gain, _, _ = strings.Cut(gain, ": ")
 		switch {
 		case r.Definition.HalfImport(sum):
 			last = "half imported"
@@ -216,7 +214,7 @@ func listStudies(ctx context.Context, w io.Writer, h *setup.Store, asJSON bool) 
 			continue
 		}
 		t.Add(l.Study, fmt.Sprint(l.Trials), fmt.Sprint(l.Done), fmt.Sprint(l.Censored), fmt.Sprint(l.Failed),
-			fmt.Sprint(outside), best, gain, l.Objective, report.Seconds(l.Spent), last)
+			fmt.Sprint(outside), best, result.ShortGain(l.Gain), l.Objective, report.Seconds(l.Spent), last)
 	}
 	switch {
 	case asJSON:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/report"
@@ -100,6 +101,24 @@ func (g *Gain) words(goal assay.Goal) string {
 		return "none: " + text
 	}
 	return text
+}
+
+// ShortGain returns a gain in words without its interval and its reason: "22.9 % faster", "not shown".
+func ShortGain(text string) string {
+	text, _, _ = strings.Cut(text, " [")
+	text, _, _ = strings.Cut(text, ": ")
+	return text
+}
+
+// GainSize returns the size of a gain in words, in percent, for the order of a list; 0 if the gain is not shown.
+func GainSize(text string) (percent float64) {
+	if _, err := fmt.Sscanf(text, "%f %%", &percent); err == nil {
+		return percent
+	}
+	if _, err := fmt.Sscanf(text, "%f times", &percent); err == nil {
+		return 100 * percent
+	}
+	return 0
 }
 
 // factor returns how many times as much the greater of two values is whose relative difference is change.

@@ -170,6 +170,26 @@ func TestChangeText(t *testing.T) {
 	}
 }
 
+// A list shows a gain without its interval, and is ordered by gains that are shown.
+func TestGainOfAList(t *testing.T) {
+	for text, want := range map[string]struct {
+		short string
+		size  float64
+	}{
+		changeText("s", -0.2294, 3) + " [15.1, 29.0], 9 pairs":               {"22.9 % faster", 22.9},
+		changeText("", 24.3, 3) + " [20, 30], 3 pairs":                       {"25 times higher", 2500},
+		changeText("B", -0.05, 3) + " than the default":                      {"5.00 % smaller than the default", 5},
+		"not shown: " + changeText("s", -0.5, 2) + " in 1 + 1 runs, too few": {"not shown", 0},
+		"none: " + changeText("s", 0.5, 3) + " [50.0, 50.0], 8 pairs":        {"none", 0},
+		"none above 1 %: " + changeText("s", 0, 2) + " [0 %, 0 %], 8 pairs":  {"none above 1 %", 0},
+		"not known: the default failed: exit code 1":                         {"not known", 0},
+	} {
+		if short, size := ShortGain(text), GainSize(text); short != want.short || size != want.size {
+			t.Errorf("%s: %q and %v, want %q and %v", text, short, size, want.short, want.size)
+		}
+	}
+}
+
 // The metric of a limit is shown beside it, and a limit that repeated runs broke with their values, in one line.
 func TestLimitsInAnswer(t *testing.T) {
 	with := func(t assay.Trial, rss, fps float64) assay.Trial {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/internal/result"
 	"github.com/assay-run/assay/view"
 )
 
@@ -33,7 +34,7 @@ var columns = []column{
 	{"best", "best", func(a, b view.Study) int {
 		return cmp.Or(strings.Compare(a.Objective, b.Objective), cmp.Compare(orInf(a.Best), orInf(b.Best)))
 	}},
-	{"gain", "gain", func(a, b view.Study) int { return cmp.Compare(gained(b), gained(a)) }},
+	{"gain", "gain", func(a, b view.Study) int { return cmp.Compare(result.GainSize(b.Gain), result.GainSize(a.Gain)) }},
 	{"trials", "trials", func(a, b view.Study) int { return cmp.Compare(b.Trials, a.Trials) }},
 	{"owner", "owner", func(a, b view.Study) int { return strings.Compare(a.Owner, b.Owner) }},
 }
@@ -51,17 +52,6 @@ func orInf(x *float64) float64 {
 		return math.Inf(1)
 	}
 	return *x
-}
-
-// gained returns the size of a gain that is shown, in percent.
-func gained(s view.Study) (percent float64) {
-	if n, _ := fmt.Sscanf(s.Gain, "%f %%", &percent); n == 1 {
-		return percent
-	}
-	if n, _ := fmt.Sscanf(s.Gain, "%f times", &percent); n == 1 {
-		return 100 * percent
-	}
-	return 0
 }
 
 // studies shows the studies whose name, objective or owner contains the search text, the newest first unless another
