@@ -14,6 +14,44 @@ func TestSurface(t *testing.T) {
 	assaytest.TestLearner(t, func() assay.Learner { return Surface{} }, assaytest.LearnerOptions{Tolerance: 1e-6})
 }
 
+// The scale of outcomes is their standard deviation, also near the largest number, and 1 where they do not differ.
+func TestStandard(t *testing.T) {
+	for _, c := range []struct{ y, want []float64 }{
+		{nil, []float64{0, 1}},
+		{[]float64{5, 5}, []float64{5, 1}},
+		{[]float64{1, 2, 3}, []float64{2, math.Sqrt(2.0 / 3)}},
+		{[]float64{-1e308, 1e308}, []float64{0, 1e308}},
+		{[]float64{-1e-100, 1e-100}, []float64{0, 1e-100}},
+		{[]float64{1e6, 1e6 * (1 + 1e-15)}, []float64{1e6, 1}}, // apart by rounding
+		{[]float64{1, 1 + 1e-9}, []float64{1, 5e-10}},
+	} {
+		mean, sd := standard(c.y)
+		if math.Abs(mean-c.want[0]) > 1e-9 || math.Abs(sd/c.want[1]-1) > 1e-6 {
+			t.Errorf("%v: %v and %v, want %v", c.y, mean, sd, c.want)
+		}
+	}
+}
+
+// A logarithm needs a range above 0 that has a length, and whose reciprocals are finite.
+func TestSurfaceAllows(t *testing.T) {
+	p := &surface{lo: []float64{1, 0, -1, 2, 1e-320}, hi: []float64{2, 2, 2, 2, 1}}
+	for j, want := range []bool{true, false, false, false, false} {
+		if got := p.allows(j, Logarithm); got != want || !p.allows(j, Identity) {
+			t.Errorf("from %v to %v: a logarithm is allowed: %v", p.lo[j], p.hi[j], got)
+		}
+	}
+}
+
+// A small space is judged by all of its assignments, a larger one by a part.
+func TestSomeOf(t *testing.T) {
+	for n, want := range map[int]int{1: 1, maxTargets: maxTargets, maxTargets + 1: maxTargets / 2} {
+		space := spaceOf(t, assay.Param{Name: "n", Kind: assay.Integer, Lo: 1, Hi: float64(n)})
+		if got := len(someOf(space, rand.New(rand.NewPCG(1, 0)))); got != want {
+			t.Errorf("%d assignments: %d are looked at, want %d", n, got, want)
+		}
+	}
+}
+
 // Eight runs of T = 100·size/cpu^0.8 with 1 % of noise are enough for 5 % in a range of 16
 // by 16, and most of the errors are within two deviations.
 func TestSurfaceFindsPowerLaw(t *testing.T) {
