@@ -170,3 +170,14 @@ func TestErrorIsOfTheWholeSpace(t *testing.T) {
 		t.Errorf("an error of %v after one run, less than the %v after eight", first, want)
 	}
 }
+
+// The farthest of candidates is the first of equals.
+func TestFarthestIsTheFirst(t *testing.T) {
+	l := &ActiveLearner{
+		space:  spaceOf(t, assay.Param{Name: "n", Kind: assay.Integer, Lo: 1, Hi: 9}),
+		failed: []assay.Config{{5}},
+	}
+	if got := (&accelerated{}).farthest(l, []assay.Config{{4}, {1}, {9}, {6}}); got[0] != 1 {
+		t.Errorf("%v is the farthest of 4, 1, 9 and 6 from 5, want the 1", got)
+	}
+}

@@ -203,7 +203,7 @@ func TestLogError(t *testing.T) {
 		{[]float64{10 * math.E, 20, 1e-9}, math.Sqrt(1.0 / 3)},
 		{[]float64{10 * math.E, 20 / math.E / math.E, -5}, math.Sqrt(5.0 / 3)},
 	} {
-		if got := m.logError(tt.predicted); math.Abs(got-tt.want-1e-6) > 1e-12 {
+		if got := m.logError(tt.predicted); !(math.Abs(got-tt.want-1e-6) <= 1e-12) { // nor NaN
 			t.Errorf("%v: %v, want %v", tt.predicted, got, tt.want+1e-6)
 		}
 	}

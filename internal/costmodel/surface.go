@@ -149,7 +149,7 @@ func standard(y []float64) (mean, sd float64) {
 	if sd = math.Sqrt(sd); most > 1 {
 		sd *= most
 	}
-	if !(sd > 1e-300) || math.IsInf(sd, 1) || sd <= 1e-13*most {
+	if !(sd > 1e-13*most) || math.IsInf(sd, 1) {
 		return mean, 1
 	}
 	return mean, sd

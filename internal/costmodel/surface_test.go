@@ -26,7 +26,7 @@ func TestStandard(t *testing.T) {
 		{[]float64{1, 1 + 1e-9}, []float64{1, 5e-10}},
 	} {
 		mean, sd := standard(c.y)
-		if math.Abs(mean-c.want[0]) > 1e-9 || math.Abs(sd/c.want[1]-1) > 1e-6 {
+		if !(math.Abs(mean-c.want[0]) <= 1e-9 && math.Abs(sd/c.want[1]-1) <= 1e-6) { // nor NaN
 			t.Errorf("%v: %v and %v, want %v", c.y, mean, sd, c.want)
 		}
 	}
