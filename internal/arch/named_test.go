@@ -1,7 +1,6 @@
 package arch
 
 import (
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -19,27 +18,19 @@ var (
 // TestNamedTests holds every `go test ./PACKAGE -run NAME` of a document to a package and a test of it.
 func TestNamedTests(t *testing.T) {
 	commands := 0
-	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
+	documents(t, func(path, text string) {
+		if filepath.Base(path) == "CONTRIBUTING.md" { // its commands test what its steps add
+			return
 		}
-		base := d.Name()
-		if d.IsDir() && (base == "testdata" || base == "node_modules" || base == "dist" || base == ".git") {
-			return fs.SkipDir
-		}
-		if d.IsDir() || filepath.Ext(path) != ".md" || base == "CONTRIBUTING.md" { // its commands test what its steps add
-			return nil
-		}
-		for _, command := range testCommand.FindAllString(read(t, path), -1) {
+		for _, command := range testCommand.FindAllString(text, -1) {
 			commands++
 			for _, fault := range faultsOfCommand(t, command) {
 				t.Errorf("%s: %s: %s", path, command, fault)
 			}
 		}
-		return nil
 	})
-	if err != nil || commands < 50 {
-		t.Fatalf("%d commands, %v", commands, err)
+	if commands < 50 {
+		t.Errorf("%d commands", commands)
 	}
 	for command, want := range map[string]int{
 		"go test ./internal/arch -run 'Links|NamedTests'":  0,

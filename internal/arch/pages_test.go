@@ -64,20 +64,9 @@ func faultsOfResult(text string) (faults []string) {
 
 // TestLinks holds every link of a document to a file and a heading of this repository.
 func TestLinks(t *testing.T) {
-	const root = "../.."
 	links := 0
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		base := d.Name()
-		if d.IsDir() && (base == "testdata" || base == "node_modules" || base == "dist" || base == ".git") {
-			return fs.SkipDir
-		}
-		if d.IsDir() || filepath.Ext(path) != ".md" {
-			return nil
-		}
-		for _, m := range target.FindAllStringSubmatch(blocks.ReplaceAllString(read(t, path), ""), -1) {
+	documents(t, func(path, text string) {
+		for _, m := range target.FindAllStringSubmatch(blocks.ReplaceAllString(text, ""), -1) {
 			if strings.Contains(m[1], ":") {
 				continue // elsewhere
 			}
@@ -86,18 +75,35 @@ func TestLinks(t *testing.T) {
 				t.Errorf("%s: %s: %s", path, m[1], fault)
 			}
 		}
-		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	if links < 500 {
 		t.Errorf("%d links", links)
 	}
 	for _, link := range []string{"docs/nowhere.md", "docs/guide.md#nowhere"} {
-		if broken(t, root+"/README.md", link) == "" {
+		if broken(t, "../../README.md", link) == "" {
 			t.Errorf("%s passes for a link that holds", link)
 		}
+	}
+}
+
+// documents calls do with the path and the text of each document of this repository.
+func documents(t *testing.T, do func(path, text string)) {
+	t.Helper()
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		base := d.Name()
+		if d.IsDir() && (base == "testdata" || base == "node_modules" || base == "dist" || base == ".git") {
+			return fs.SkipDir
+		}
+		if !d.IsDir() && filepath.Ext(path) == ".md" {
+			do(path, read(t, path))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
