@@ -74,11 +74,10 @@ func countWalsh(s []float64, x float64) int {
 	return count
 }
 
-// average returns (a + b)/2 without overflow. The half of a subnormal number may be another number's half too, so equal
-// numbers are their own average.
+// average returns (a + b)/2 without overflow. It adds first, as the half of a subnormal number may have to be rounded.
 func average(a, b float64) float64 {
-	if a == b {
-		return a
+	if sum := a + b; !math.IsInf(sum, 0) {
+		return sum / 2
 	}
 	return a/2 + b/2
 }

@@ -43,7 +43,7 @@ func TestHodgesLehmannAgreesWithAllAverages(t *testing.T) {
 		var all []float64
 		for i := range d {
 			for j := i; j < len(d); j++ {
-				all = append(all, average(d[i], d[j]))
+				all = append(all, (d[i]+d[j])/2)
 			}
 		}
 		slices.Sort(all)
