@@ -303,3 +303,22 @@ func TestReplicateOfSeveral(t *testing.T) {
 		t.Errorf("the least of each: %v", v)
 	}
 }
+
+// A trial that failed, broke a limit or lacks the objective is an example of the worst value. A stopped trial is one of
+// more than its value.
+func TestFrontExamples(t *testing.T) {
+	f := &Front{bayes: &Bayes{trials: []example{
+		{state: assay.Done},
+		{state: assay.Done},
+		{state: assay.Done},
+		{state: assay.Failed},
+		{state: assay.Infeasible},
+		{state: assay.Censored},
+	}}, values: [][]float64{{0, 1}, {0, 3}, {0}, {0, 2}, {0, 2}, {0, 2}}}
+	d := f.examples(1, []float64{1, 3}, scale{})
+	for i, want := range []float64{1, 3, 3, 3, 3, 2} {
+		if d.Y[i] != (scale{}).forward(want) || d.Censored[i] != (i == 5) {
+			t.Errorf("trial %d: %v, censored %v, want %v", i+1, d.Y[i], d.Censored[i], want)
+		}
+	}
+}
