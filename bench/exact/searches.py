@@ -6,8 +6,8 @@
 
 auto and random are searches of `assay tune`, tpe is Optuna's, smac is SMAC3's facade for hyperparameters. assay makes all
 runs. tpe and smac are given the default first, as auto is. OUT has a line for each search, and a search that has one is not
-made again. preset is the best of what the program's authors recommend. Optuna is given by
-how much a run breaks a limit; for SMAC3, which knows no limits, such a run, or one that failed, is the worst so far.
+made again. preset is the best of what the program's authors recommend. Optuna is given by how much
+a run breaks a limit. SMAC3 knows no limits: a run that breaks one, or fails, has the worst value so far.
 
 Needs assay on the PATH, and optuna, smac, matplotlib and pyyaml of PyPI."""
 
