@@ -112,6 +112,9 @@ const (
 	shiftedScale                  // y-center: all are equal
 )
 
+// leastNormal is the least positive float64 that is not subnormal.
+const leastNormal = 0x1p-1022
+
 // newScale returns the scale for the given values of finished trials, of which
 // there is at least one.
 func newScale(values []float64) scale {
@@ -131,9 +134,12 @@ func newScale(values []float64) scale {
 		if m := stats.Median(away); m > 0 {
 			s.spread = m
 		}
-		if s.spread = min(s.spread, math.MaxFloat64); s.spread == 0 {
+		if s.spread == 0 {
 			s.kind = shiftedScale
+			return s
 		}
+		// math.Log is wrong at subnormal numbers on amd64 (golang/go#56600).
+		s.spread = min(max(s.spread, leastNormal), math.MaxFloat64)
 		return s
 	}
 }
@@ -170,7 +176,11 @@ func (s scale) inverse(f float64) float64 {
 	case mirrorScale:
 		return -math.Exp(-f)
 	case arsinhScale:
-		return s.center + s.spread*math.Sinh(f)
+		if math.Abs(f) < 350 {
+			return s.center + s.spread*math.Sinh(f)
+		}
+		// sinh f = exp(f)/2 for large f, by logarithms as exp may overflow.
+		return s.center + math.Copysign(math.Exp(math.Abs(f)-math.Ln2+math.Log(s.spread)), f)
 	}
 	return f + s.center
 }
