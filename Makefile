@@ -9,7 +9,7 @@
 # make figures  how large the code is: lines, packages, long and branching functions
 # make fuzz   every fuzz target, 60 s each; FUZZTIME=10m is the long form
 # make audit  licences of the program's parts, gosec, known vulnerabilities, and the bill of materials (dist/sbom.json)
-# make mutants [PKG="doe stop"]  how many small changes of the code the tests see; days for all
+# make mutants [PKG="stop model"]  how many small changes of the code the tests see; days for all
 # make promises  the tests of assay's promises; writes docs/promises.md with their counts
 # make breaks [ONLY="P1 P6"]  breaks a line of code of each promise, and sees that a test of it fails
 # make promises-soak [ONLY="P1 P6"]  their long forms, hours for all; keeps their counts for the page

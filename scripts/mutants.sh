@@ -32,6 +32,7 @@ if [ "${1:-}" = --check ]; then
 	say() { echo "$floors: $*" >&2; bad=1; }
 	while read -r name floor score sample seed files; do
 		[ -d "${name%%:*}" ] || say "$name: no such package"
+		[ "$(row "$name" | wc -l)" = 1 ] || say "$name: more than one row"
 		for file in $files; do
 			[ -f "${name%%:*}/$file" ] || say "$name: no file $file"
 		done
