@@ -140,9 +140,9 @@ baseline() {
 	find "$2" -type f ! -name '*.go' -o -type f -name '*_test.go' | LC_ALL=C sort | xargs cat | sha256sum | cut -c1-32 >"$base/tests"
 	go test -c -vet=off -ldflags=-w -o "$base/test" "./$2"
 	[ -e "$base/test" ] || return 0
-	# A package each of whose tests starts a program has none with -test.short.
+	# A package whose tests start programs has few or none with -test.short.
 	short=-test.short
-	! grep -qs MainOutside "$2"/*_test.go || short=-test.short=false
+	! grep -qs 'MainOutside\|testscript\.Main' "$2"/*_test.go || short=-test.short=false
 	echo "$short" >"$base/short"
 	(cd "$2" && "$base/test" $short -test.v >"$base/log" 2>&1 </dev/null && times >"$base/all") ||
 		{ cat "$base/log"; echo "mutants: the tests of $2 fail as they are" >&2; exit 1; }

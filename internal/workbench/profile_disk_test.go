@@ -31,6 +31,22 @@ func TestDiskFileIsGoneAtOnce(t *testing.T) {
 	}
 }
 
+// A rate is the size by the time of the transfer, which is part of the time of the call.
+func TestDiskRates(t *testing.T) {
+	d, err := newDiskFile(t.TempDir(), 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.close()
+	for name, f := range map[string]func() (float64, error){"write": d.write, "read": d.read} {
+		began := time.Now()
+		x, err := f()
+		if took := time.Since(began); err != nil || !(x*took.Seconds() >= float64(d.size)) {
+			t.Errorf("%s: %g B/s and %v for %d B, %v", name, x, took, d.size, err)
+		}
+	}
+}
+
 // Data that are read are compared with the data that were written.
 func TestChangedDiskFileIsNoticed(t *testing.T) {
 	d, err := newDiskFile(t.TempDir(), 1<<20)
