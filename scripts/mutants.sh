@@ -60,7 +60,8 @@ fi
 
 [ $# -gt 0 ] || set -- $(rows | awk '{ print $1 }')
 gremlins=$(go tool -modfile=tools.mod -n gremlins)
-tmp=$(mktemp -d)
+# Short, as the path of a socket has at most 107 bytes.
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/XXXXXX")
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' INT TERM
 
@@ -96,7 +97,7 @@ for file in "\$dir"/*.go; do
 done | paste -sd '|' - >"\$own/beside"
 "$tmp/try" "\$dir" "\$base" "\$own" && code=0 || code=\$?
 # Rapid would try its record of a failure on the next mutants.
-rm -rf "\$own" "\$dir/testdata/rapid"
+rm -rf "\$own" "\$(cat "\$own/tmp")" "\$dir/testdata/rapid"
 case \$code in
 0) verdict="survived \$(cat "\$base/tests")" ;;
 1) verdict=caught ;;
@@ -112,7 +113,8 @@ SHIM
 # machine does not show a loop without end.
 cat >"$tmp/try" <<TRY
 #!/bin/sh
-cd "\$1" && mkdir "\$3/tmp" || exit 3
+cd "\$1" && TMPDIR=\$(mktemp -d "$tmp/XXX") && echo "\$TMPDIR" >"\$3/tmp" || exit 3
+export TMPDIR
 "$real" test -c -vet=off -ldflags=-w -o "\$3/test" . >"\$3/out" 2>&1 || exit 2
 [ -e "\$3/test" ] || exit 0 # no test at all
 names=\$(cat "\$3/beside")
@@ -123,7 +125,6 @@ names=\$(cat "\$3/beside")
 while read -r cpu wall flag names; do
 	(
 		ulimit -t "\$cpu"
-		export TMPDIR="\$3/tmp"
 		exec "\$3/test" \$(cat "\$2/short") -test.failfast -test.timeout "\$wall" "\$flag" "\$names"
 	) </dev/null >"\$3/out" 2>&1 || exit 1
 done <"\$3/stages"
