@@ -78,7 +78,8 @@ case " \$* " in *' -coverprofile '*)
 	cp "$tmp/drawn" "\$2"
 	exit ;;
 esac
-for pkg; do :; done # the last word
+for pkg; do :; done # the last word; for a program it is the module
+[ "\$pkg" != "$module" ] || pkg=$module/\$CALLING
 base=$tmp/base/\$(echo "\$pkg" | tr / _)
 dir=\${PWD%"/\$CALLING"}/\${pkg#"$module"/}
 code=\$(find "\$dir" -maxdepth 1 -name '*.go' ! -name '*_test.go' | sort | xargs cat | sha256sum | cut -c1-32)
