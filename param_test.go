@@ -50,11 +50,11 @@ func TestParamRoundTrips(t *testing.T) {
 		if u := p.ToUnit(x); u < 0 || u > 1 || math.IsNaN(u) {
 			t.Fatalf("ToUnit(%v) = %v", x, u)
 		}
-		if y := p.Unscale(p.ToUnit(x)); !p.Contains(y) || p.Count() > 0 && math.Abs(y-x) > 1e-6*max(1, math.Abs(x)) {
+		if y := p.Unscale(p.ToUnit(x)); !p.Contains(y) || p.Count() > 0 && !(math.Abs(y-x) <= 1e-6*max(1, math.Abs(x))) {
 			t.Fatalf("Unscale(ToUnit(%v)) = %v for %+v", x, y, p)
 		}
 		y, err := p.Parse(p.Text(x))
-		if err != nil || math.Abs(x-y) > 1e-9*max(1, math.Abs(x)) {
+		if err != nil || !(math.Abs(x-y) <= 1e-9*max(1, math.Abs(x))) {
 			t.Fatalf("Parse(Text(%v)) = %v, %v", x, y, err)
 		}
 		if s := p.Snap(x); s != x {

@@ -57,12 +57,12 @@ func TestTraceMean(t *testing.T) {
 		{traceOf(0, 0, 100, 20, 1, 25, 60), (20*100 + 5*1) / 25.0},
 		{traceOf(30*time.Second, 0, 100, 20, 1, 25, 60), (20*100 + 5*1 + 5*60) / 30.0},
 	} {
-		if got := c.trace.Mean(); math.Abs(got-c.want) > 1e-12 {
+		if got := c.trace.Mean(); !(math.Abs(got-c.want) <= 1e-12) {
 			t.Errorf("mean %g, want %g", got, c.want)
 		}
 	}
 	again := traceOf(30*time.Second, 0, 100, 20, 1, 25, 60)
-	if got, want := again.Over(40*time.Second), (20*100+5+5*60+10*100)/40.0; math.Abs(got-want) > 1e-12 {
+	if got, want := again.Over(40*time.Second), (20*100+5+5*60+10*100)/40.0; !(math.Abs(got-want) <= 1e-12) {
 		t.Errorf("over 40 s %g, want %g", got, want)
 	}
 	if lo, hi := again.Bounds(); lo != 1 || hi != 100 {

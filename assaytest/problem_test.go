@@ -15,7 +15,7 @@ func TestProblems(t *testing.T) {
 			if err := p.Space.Check(p.Best); err != nil {
 				t.Errorf("the best configuration is not admissible: %v", err)
 			}
-			if got := p.Value(p.Best); math.Abs(got-p.Optimum) > 1e-12 {
+			if got := p.Value(p.Best); !(math.Abs(got-p.Optimum) <= 1e-12) {
 				t.Errorf("value of the best configuration: got %v, want %v", got, p.Optimum)
 			}
 			check := func(c assay.Config) {

@@ -74,7 +74,7 @@ func TestAFTFewExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := p.Predict([]float64{-1}).Mean; math.Abs(got-7) > 1e-12 {
+	if got := p.Predict([]float64{-1}).Mean; !(math.Abs(got-7) <= 1e-12) {
 		t.Errorf("one example of 7: got %v", got)
 	}
 	p, err = AFT{}.Fit(assay.Data{X: [][]float64{{0}, {1}}, Y: []float64{7, 30}, Censored: []bool{false, true}})
@@ -127,12 +127,12 @@ func TestAFTModel(t *testing.T) {
 			t.Errorf("%s: got %v and scale %v", name, m.Distribution(), m.Scale())
 		}
 		x := d.X[0]
-		if got, want := m.Ensemble().Predict(x), m.Margin(x); math.Abs(got-want) > 1e-12 {
+		if got, want := m.Ensemble().Predict(x), m.Margin(x); !(math.Abs(got-want) <= 1e-12) {
 			t.Errorf("%s: trees sum to %v, margin %v", name, got, want)
 		}
 		at := m.Predict(x).Mean
 		want := [...]float64{math.Exp(-1), 0.5, 0.5}[k] // Cello, eq. 3 with ε at its location
-		if got := m.Survival(x, at); math.Abs(got-want) > 1e-12 {
+		if got := m.Survival(x, at); !(math.Abs(got-want) <= 1e-12) {
 			t.Errorf("%s: survival at the prediction: got %v, want %v", name, got, want)
 		}
 		if m.Survival(x, 0) != 1 || m.Survival(x, -1) != 1 || m.Survival(x, 1e12) > 1e-6 {
@@ -159,7 +159,7 @@ func TestAFTUnitDoesNotMatter(t *testing.T) {
 	for _, x := range d.X {
 		got, want := q.Predict(x), p.Predict(x)
 		// Margins are float32, and near-ties may fall either way.
-		if math.Abs(got.Mean/want.Mean/1e9-1) > 1e-3 {
+		if !(math.Abs(got.Mean/want.Mean/1e9-1) <= 1e-3) {
 			t.Errorf("got %v, want %v·1e9", got.Mean, want.Mean)
 		}
 	}
@@ -209,14 +209,14 @@ func TestAFTBase(t *testing.T) {
 		return p.(*AFTModel)
 	}
 	x := d.X[0]
-	if got := fit(AFT{Base: 0.5, Boost: Boost{Rounds: 1, Rate: 1e-9}}).Predict(x).Mean; math.Abs(got-0.5) > 1e-6 {
+	if got := fit(AFT{Base: 0.5, Boost: Boost{Rounds: 1, Rate: 1e-9}}).Predict(x).Mean; !(math.Abs(got-0.5) <= 1e-6) {
 		t.Errorf("before any tree the prediction is %v, want 0.5", got)
 	}
 	mean, _ := meanAndSpread(logs(d.Y))
 	if low, high := fit(AFT{Base: 0.5}).Margin(x), fit(AFT{}).Margin(x); !(low < high) || mean < 1 {
 		t.Errorf("from 0.5 the margin is %v, from the geometric mean, exp(%v), %v", low, mean, high)
 	}
-	if got, want := fit(AFT{Base: math.Exp(mean)}).Margin(x), fit(AFT{}).Margin(x); math.Abs(got-want) > 1e-6 {
+	if got, want := fit(AFT{Base: math.Exp(mean)}).Margin(x), fit(AFT{}).Margin(x); !(math.Abs(got-want) <= 1e-6) {
 		t.Errorf("from the geometric mean itself %v, want %v", got, want)
 	}
 	// Held out without a tree, every row is predicted at the base.

@@ -175,7 +175,7 @@ func TestAFTReference(t *testing.T) {
 		}
 		// The recorded values use a base score rounded to 1e-4.
 		if base := newAFTLoss(Extreme, 1, logs(d.Y), nil).base; c.Base == "geomean" &&
-			math.Abs(math.Exp(base)-c.BaseScore) > 1e-3 {
+			!(math.Abs(math.Exp(base)-c.BaseScore) <= 1e-3) {
 			t.Errorf("n = %d: base %v, want %v", c.N, math.Exp(base), c.BaseScore)
 		}
 	}
@@ -233,7 +233,7 @@ func sameTree(got Tree, i int32, want xgbNode, path string) error {
 		return fmt.Errorf("node %s: cover %v, want %v", path, n.Cover, want.Cover)
 	}
 	if want.Children == nil {
-		if !n.Leaf() || math.Abs(n.Value-want.Leaf) > 1e-5*math.Abs(want.Leaf)+1e-8 {
+		if !n.Leaf() || !(math.Abs(n.Value-want.Leaf) <= 1e-5*math.Abs(want.Leaf)+1e-8) {
 			return fmt.Errorf("node %s: got %+v, want leaf %v", path, n, want.Leaf)
 		}
 		return nil

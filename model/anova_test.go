@@ -144,7 +144,7 @@ func TestMainEffectsOfAForest(t *testing.T) {
 	}
 	got := p.(Trees).Ensemble().MainEffects(axes)
 	for i, w := range []float64{0.75, 0.25, 0, 0} {
-		if math.Abs(got[i]-w) > 0.02 {
+		if !(math.Abs(got[i]-w) <= 0.02) {
 			t.Errorf("parameter %d: got a share of %v, want %v", i, got[i], w)
 		}
 	}

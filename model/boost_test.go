@@ -48,7 +48,7 @@ func TestBoostStump(t *testing.T) {
 	for _, c := range []struct{ x, want float64 }{
 		{-5, 11}, {1, 11}, {2.999, 11}, {3, 35}, {4, 35}, {100, 35},
 	} {
-		if got := p.Predict([]float64{c.x, 0}); math.Abs(got.Mean-c.want) > 1e-5 || !math.IsNaN(got.Std) {
+		if got := p.Predict([]float64{c.x, 0}); !(math.Abs(got.Mean-c.want) <= 1e-5) || !math.IsNaN(got.Std) {
 			t.Errorf("x = %v: got %v, want %v with no deviation", c.x, got, c.want)
 		}
 	}
@@ -61,7 +61,7 @@ func TestBoostLambda(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := p.Predict([]float64{1}).Mean, 0.5*2.0/5; math.Abs(got-want) > 1e-6 {
+	if got, want := p.Predict([]float64{1}).Mean, 0.5*2.0/5; !(math.Abs(got-want) <= 1e-6) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
@@ -121,7 +121,7 @@ func TestBoostUnitDoesNotMatter(t *testing.T) {
 	}
 	for _, x := range mixedData(20, 4).X {
 		got, want := q.Predict(x).Mean, p.Predict(x).Mean*factor+shift
-		if math.Abs(got/want-1) > 1e-5 {
+		if !(math.Abs(got/want-1) <= 1e-5) {
 			t.Errorf("got %v, want %v", got, want)
 		}
 	}
@@ -260,7 +260,7 @@ func growsAsDumb(t rapid.TB, n, d, levels int, seed uint64, o Boost) {
 			t.Fatalf("row %d: got leaf %+v and margin %v, want %+v\n%+v\n%+v", i, a, margin[i], b, got, want)
 		}
 	}
-	if len(got) != len(want) || math.Abs(got[0].Value-want[0].Value) > 1e-9 {
+	if len(got) != len(want) || !(math.Abs(got[0].Value-want[0].Value) <= 1e-9) {
 		t.Fatalf("got %d nodes, want %d\n%s", len(got), len(want), cmp.Diff(want, got))
 	}
 }

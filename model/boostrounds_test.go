@@ -82,7 +82,7 @@ func TestHoldOutOracle(t *testing.T) {
 					want += loss.loss(d.Y[i], d.Censored[i], m.Margin(d.X[i])) / 40
 				}
 			}
-			if math.Abs(got-want) > 1e-6*want {
+			if !(math.Abs(got-want) <= 1e-6*want) {
 				t.Errorf("%+v, %d rounds: got %v, want %v", l, rounds, got, want)
 			}
 		}

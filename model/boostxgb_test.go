@@ -131,12 +131,12 @@ func TestBoostMatchesXGBoost(t *testing.T) {
 func compareWithXGBoost(t *testing.T, e Ensemble, r xgbResult, test [][]float64) {
 	t.Helper()
 	for i, x := range test {
-		if got, want := e.Predict(x), r.Margin[i]; math.Abs(got-want) > 1e-5*max(1, math.Abs(want)) {
+		if got, want := e.Predict(x), r.Margin[i]; !(math.Abs(got-want) <= 1e-5*max(1, math.Abs(want))) {
 			t.Errorf("row %d: margin %v, want %v", i, got, want)
 		}
 		phi, base := e.Shap(x)
 		for j, got := range append(phi, base) {
-			if want := r.Shap[i][j]; math.Abs(got-want) > 1e-4 {
+			if want := r.Shap[i][j]; !(math.Abs(got-want) <= 1e-4) {
 				t.Errorf("row %d: SHAP value %d: %v, want %v", i, j, got, want)
 			}
 		}

@@ -39,7 +39,7 @@ func TestSidesOf(t *testing.T) {
 func TestMarginScale(t *testing.T) {
 	of := func(left, right float64) Sides { return Sides{left, right, Exact} }
 	ratio := NewMarginScale([]Sides{of(4, 2), of(1, 2), {}})
-	if got := ratio.Forward(of(4, 2)); math.Abs(got-math.Log(2)) > 1e-15 || ratio.Edge != 0 {
+	if got := ratio.Forward(of(4, 2)); !(math.Abs(got-math.Log(2)) <= 1e-15) || ratio.Edge != 0 {
 		t.Errorf("of positive sides: %v at %+v", got, ratio)
 	}
 	// Counts: 0 and 1 keep "at most 1", 3 breaks it. The edge lies between 1 and 3.
@@ -67,7 +67,7 @@ func TestChance(t *testing.T) {
 	for _, tt := range []struct{ mean, std, want float64 }{
 		{0, 1, 0.5}, {-2, 1, 0.9772}, {2, 1, 0.0228}, {-2 * 0.05 * math.Sqrt2, 0, 0.9772}, {0, math.NaN(), 0.5},
 	} {
-		if got := c.Of(assay.Prediction{Mean: tt.mean, Std: tt.std}); math.Abs(got-tt.want) > 2e-3 {
+		if got := c.Of(assay.Prediction{Mean: tt.mean, Std: tt.std}); !(math.Abs(got-tt.want) <= 2e-3) {
 			t.Errorf("mean %v, deviation %v: %v, want %v", tt.mean, tt.std, got, tt.want)
 		}
 	}

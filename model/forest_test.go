@@ -250,7 +250,7 @@ func TestForestTiesAreFair(t *testing.T) {
 		for j := range splits {
 			mean := (splits[j] + splits[(j+2)%6] + splits[(j+4)%6]) / 3
 			// Five standard deviations of some 200 (binary) or 2,000 splits each.
-			if math.Abs(splits[j]-mean) > 5*math.Sqrt(mean) {
+			if !(math.Abs(splits[j]-mean) <= 5*math.Sqrt(mean)) {
 				t.Errorf("%+v: splits %v; those of copies are not alike", f, splits)
 			}
 		}

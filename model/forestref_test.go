@@ -87,10 +87,10 @@ func TestForestReference(t *testing.T) {
 		}
 		t.Logf("n = %d: R² %.4f (scikit-learn %.4f ± %.4f), median std %.4f (%.4f)",
 			ref.N, r2, ref.R2, ref.SD, std, ref.Std)
-		if math.Abs(r2-ref.R2) > 2*ref.SD {
+		if !(math.Abs(r2-ref.R2) <= 2*ref.SD) {
 			t.Errorf("n = %d: R² %v, want %v ± %v", ref.N, r2, ref.R2, 2*ref.SD)
 		}
-		if math.Abs(std-ref.Std) > 0.05*ref.Std {
+		if !(math.Abs(std-ref.Std) <= 0.05*ref.Std) {
 			t.Errorf("n = %d: median std %v, want %v within 5 %%", ref.N, std, ref.Std)
 		}
 	}

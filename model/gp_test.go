@@ -29,7 +29,7 @@ func TestGPNeedsAnExactOutcome(t *testing.T) {
 // The kernel of Rasmussen and Williams, eq. 4.17, at r = 1.
 func TestMatern(t *testing.T) {
 	k, _ := matern(1)
-	if want := (1 + math.Sqrt(5) + 5.0/3) * math.Exp(-math.Sqrt(5)); math.Abs(k-want) > 1e-15 {
+	if want := (1 + math.Sqrt(5) + 5.0/3) * math.Exp(-math.Sqrt(5)); !(math.Abs(k-want) <= 1e-15) {
 		t.Errorf("got %v, want %v", k, want)
 	}
 	for _, r2 := range []float64{1e5, 1e300, math.Inf(1)} {
@@ -69,7 +69,7 @@ func TestMarginalGradient(t *testing.T) {
 				return m.loss(p, scratch)
 			}
 			want := (at(h) - at(-h)) / (2 * h)
-			if math.Abs(grad[i]-want) > 1e-5*max(1, math.Abs(want)) {
+			if !(math.Abs(grad[i]-want) <= 1e-5*max(1, math.Abs(want))) {
 				t.Errorf("parameter %d at %v: got %v, want %v", i, theta, grad[i], want)
 			}
 		}
@@ -118,7 +118,7 @@ func TestGPPosteriorOfTwoPoints(t *testing.T) {
 		mean := (k0*(-a-b) + k1*(b+a)) / det
 		variance := 2 - (k0*(a*k0-b*k1)+k1*(a*k1-b*k0))/det
 		got := p.Predict([]float64{x})
-		if math.Abs(got.Mean-mean) > 1e-12 || math.Abs(got.Std-math.Sqrt(variance)) > 1e-9 {
+		if !(math.Abs(got.Mean-mean) <= 1e-12) || !(math.Abs(got.Std-math.Sqrt(variance)) <= 1e-9) {
 			t.Errorf("x = %v: got %+v, want %v and %v", x, got, mean, math.Sqrt(variance))
 		}
 	}
@@ -185,7 +185,7 @@ func TestGPDuplicates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := p.Predict([]float64{1}); math.Abs(got.Mean-1) > 0.01 || !(got.Std < 0.1) {
+	if got := p.Predict([]float64{1}); !(math.Abs(got.Mean-1) <= 0.01) || !(got.Std < 0.1) {
 		t.Errorf("got %+v, want 1", got)
 	}
 }

@@ -43,7 +43,7 @@ func TestBFGS(t *testing.T) {
 			t.Errorf("%s: value %v is not that of %v", c.name, value, got)
 		}
 		for i := range got {
-			if math.Abs(got[i]-c.want[i]) > 0.01 {
+			if !(math.Abs(got[i]-c.want[i]) <= 0.01) {
 				t.Errorf("%s: got %v after %d evaluations, want %v", c.name, got, evaluations, c.want)
 			}
 		}

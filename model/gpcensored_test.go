@@ -34,7 +34,7 @@ func TestOneSite(t *testing.T) {
 		first /= w
 		want := assay.Prediction{Mean: m.mean + m.sd*first, Std: m.sd * math.Sqrt(second/w-first*first)}
 		got := p.Predict([]float64{0.3})
-		if math.Abs(got.Mean-want.Mean) > 0.01 || math.Abs(got.Std-want.Std) > 0.01 {
+		if !(math.Abs(got.Mean-want.Mean) <= 0.01) || !(math.Abs(got.Std-want.Std) <= 0.01) {
 			t.Errorf("above %g: got %+v, want %+v", least, got, want)
 		}
 	}

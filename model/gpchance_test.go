@@ -37,7 +37,7 @@ func TestProcessResidualsLeaveOneOut(t *testing.T) {
 				continue
 			}
 			want := leaveOut(t, g, d, i)
-			if math.Abs(got[k]-want) > near*(1+math.Abs(want)) {
+			if !(math.Abs(got[k]-want) <= near*(1+math.Abs(want))) {
 				t.Errorf("censored %v, row %d: residual %v, want %v", censored, i, got[k], want)
 			}
 			k++

@@ -47,7 +47,7 @@ func TestImputeMotorettes(t *testing.T) {
 	if !near(dropped, 3.8184, 1e-4) || !near(naive, 3.7470, 1e-4) {
 		t.Errorf("slopes: dropped %v, naive %v, want 3.8184 and 3.7470", dropped, naive)
 	}
-	if math.Abs(imputed-4.2214) > 0.1 {
+	if !(math.Abs(imputed-4.2214) <= 0.1) {
 		t.Errorf("slope: imputed %v, want within 0.1 of 4.2214", imputed)
 	}
 }

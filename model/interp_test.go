@@ -70,7 +70,7 @@ func TestInterpolateReproduces(t *testing.T) {
 		}
 		for range 200 {
 			x := []float64{-2 + 6*rng.Float64(), 30 * rng.Float64(), 3 + 3.25*rng.Float64()}
-			if got, want := p.Predict(x).Mean, f(x); math.Abs(got-want) > 1e-9*(1+math.Abs(want)) {
+			if got, want := p.Predict(x).Mean, f(x); !(math.Abs(got-want) <= 1e-9*(1+math.Abs(want))) {
 				t.Fatalf("%v at %v: got %v, want %v", by, x, got, want)
 			}
 		}
@@ -85,7 +85,7 @@ func TestInterpolateKeys(t *testing.T) {
 	p := mustFit(t, Interpolate{By: Cubic}, d)
 	for i := 1; i < 4; i++ {
 		want := (-d.Y[i-1] + 9*d.Y[i] + 9*d.Y[i+1] - d.Y[i+2]) / 16
-		if got := p.Predict([]float64{float64(i) + 0.5}).Mean; math.Abs(got-want) > 1e-12 {
+		if got := p.Predict([]float64{float64(i) + 0.5}).Mean; !(math.Abs(got-want) <= 1e-12) {
 			t.Errorf("at %v.5: got %v, want %v", i, got, want)
 		}
 	}
@@ -96,7 +96,7 @@ func TestInterpolateNaturalSpline(t *testing.T) {
 	p := mustFit(t, Interpolate{By: NaturalSpline}, assay.Data{X: [][]float64{{-1}, {0}, {1}}, Y: []float64{0, 1, 0}})
 	for _, x := range []float64{-0.9, -0.5, 0.1, 0.7} {
 		want := 1 - 1.5*x*x + math.Abs(x*x*x)/2
-		if got := p.Predict([]float64{x}).Mean; math.Abs(got-want) > 1e-12 {
+		if got := p.Predict([]float64{x}).Mean; !(math.Abs(got-want) <= 1e-12) {
 			t.Errorf("at %v: got %v, want %v", x, got, want)
 		}
 	}
@@ -123,7 +123,7 @@ func TestInterpolateScattered(t *testing.T) {
 			for j := range in {
 				in[j] = min(max(x[j], lo[j]), hi[j])
 			}
-			if got, want := p.Predict(x).Mean, f(in); math.Abs(got-want) > 1e-7*(1+math.Abs(want)) {
+			if got, want := p.Predict(x).Mean, f(in); !(math.Abs(got-want) <= 1e-7*(1+math.Abs(want))) {
 				t.Errorf("%v at %v: got %v, want %v", by, x, got, want)
 			}
 		}
@@ -203,7 +203,7 @@ func TestInterpolateExact(t *testing.T) {
 			t.Fatalf("%v: grid is %v with %d values, hole %v", by, isGrid(p), len(d.Y), hole)
 		}
 		for i, x := range d.X {
-			if got := p.Predict(x).Mean; math.Abs(got-d.Y[i]) > 1e-6 {
+			if got := p.Predict(x).Mean; !(math.Abs(got-d.Y[i]) <= 1e-6) {
 				t.Fatalf("%v: got %v at example %d, want %v", by, got, i, d.Y[i])
 			}
 		}
@@ -212,7 +212,7 @@ func TestInterpolateExact(t *testing.T) {
 			for j := range x {
 				x[j] = 1.4*rng.Float64() - 0.2
 			}
-			if q := p.Predict(x); math.IsNaN(q.Mean) || math.Abs(q.Mean) > 1e5 {
+			if q := p.Predict(x); math.IsNaN(q.Mean) || !(math.Abs(q.Mean) <= 1e5) {
 				t.Fatalf("%v: %v at %v", by, q.Mean, x)
 			}
 		}
@@ -228,7 +228,7 @@ func TestInterpolateLong(t *testing.T) {
 	}
 	for _, by := range interpolants {
 		p := mustFit(t, Interpolate{By: by}, d)
-		if got := p.Predict([]float64{12.345}).Mean; math.Abs(got-math.Sin(12.345)) > 1e-4 {
+		if got := p.Predict([]float64{12.345}).Mean; !(math.Abs(got-math.Sin(12.345)) <= 1e-4) {
 			t.Errorf("%v: got %v, want %v", by, got, math.Sin(12.345))
 		}
 	}

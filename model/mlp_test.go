@@ -35,12 +35,12 @@ func TestTobit(t *testing.T) {
 				loss, byMu, byLog := tobit(y, censored, 0.2, logSigma)
 				up, _, _ := tobit(y, censored, 0.2+h, logSigma)
 				down, _, _ := tobit(y, censored, 0.2-h, logSigma)
-				if want := (up - down) / (2 * h); math.Abs(byMu-want) > 1e-5*max(1, math.Abs(want)) {
+				if want := (up - down) / (2 * h); !(math.Abs(byMu-want) <= 1e-5*max(1, math.Abs(want))) {
 					t.Errorf("y %v, censored %v, log σ %v: by μ %v, want %v", y, censored, logSigma, byMu, want)
 				}
 				up, _, _ = tobit(y, censored, 0.2, logSigma+h)
 				down, _, _ = tobit(y, censored, 0.2, logSigma-h)
-				if want := (up - down) / (2 * h); math.Abs(byLog-want) > 1e-5*max(1, math.Abs(want)) {
+				if want := (up - down) / (2 * h); !(math.Abs(byLog-want) <= 1e-5*max(1, math.Abs(want))) {
 					t.Errorf("y %v, censored %v, log σ %v: by log σ %v, want %v", y, censored, logSigma, byLog, want)
 				}
 				z := (y - 0.2) / math.Exp(logSigma)
@@ -48,7 +48,7 @@ func TestTobit(t *testing.T) {
 				if censored {
 					want = -math.Log(math.Erfc(z/math.Sqrt2) / 2)
 				}
-				if !math.IsInf(want, 1) && math.Abs(loss-want) > 1e-9*max(1, want) {
+				if !math.IsInf(want, 1) && !(math.Abs(loss-want) <= 1e-9*max(1, want)) {
 					t.Errorf("y %v, censored %v, log σ %v: loss %v, want %v", y, censored, logSigma, loss, want)
 				}
 			}
@@ -84,7 +84,7 @@ func TestNetworkGradient(t *testing.T) {
 		n.params[i] = p - h
 		want := (up - f()) / (2 * h)
 		n.params[i] = p
-		if math.Abs(grad[i]-want) > 1e-7 {
+		if !(math.Abs(grad[i]-want) <= 1e-7) {
 			t.Errorf("parameter %d: got %v, want %v", i, grad[i], want)
 		}
 	}
@@ -96,7 +96,7 @@ func TestAdamFirstStep(t *testing.T) {
 	p := []float64{1, 1, 1}
 	newAdam(3, 0.1).update(p, []float64{1e-3, -4, 0}, 0.5)
 	for i, want := range []float64{0.9, 1.1, 1} {
-		if math.Abs(p[i]-want) > 1e-4 {
+		if !(math.Abs(p[i]-want) <= 1e-4) {
 			t.Errorf("parameter %d: got %v, want %v", i, p[i], want)
 		}
 	}

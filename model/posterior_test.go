@@ -32,7 +32,7 @@ func TestPosteriorOfTwo(t *testing.T) {
 	}
 	near := func(name string, got, want float64) {
 		t.Helper()
-		if math.Abs(got-want) > 1e-12 {
+		if !(math.Abs(got-want) <= 1e-12) {
 			t.Errorf("%s: %v, want %v", name, got, want)
 		}
 	}
@@ -91,7 +91,7 @@ func TestPosteriorLeaveOut(t *testing.T) {
 			for _, v := range k {
 				left -= v * v
 			}
-			if math.Abs(y[i]-mean-above[a]) > 1e-9 || math.Abs(left-variance[a]) > 1e-9 {
+			if !(math.Abs(y[i]-mean-above[a]) <= 1e-9) || !(math.Abs(left-variance[a]) <= 1e-9) {
 				t.Errorf("outcome %d of %v: %v above with variance %v, want %v and %v",
 					i, group, above[a], variance[a], y[i]-mean, left)
 			}

@@ -43,10 +43,10 @@ func TestGPU(t *testing.T) {
 	fakeSMI(t, twoCards)
 	m := gpuRun(t, "0.5")
 	energy, power := m.Metrics["energy"], m.Metrics["power"]
-	if want := 150 * m.Elapsed.Seconds(); math.Abs(energy/want-1) > 0.01 || math.Abs(power/150-1) > 0.01 {
+	if want := 150 * m.Elapsed.Seconds(); !(math.Abs(energy/want-1) <= 0.01) || !(math.Abs(power/150-1) <= 0.01) {
 		t.Errorf("%v J and %v W in %v, want %v J", energy, power, m.Elapsed, want)
 	}
-	if m.Metrics["memory"] != 1500<<20 || math.Abs(m.Metrics["busy"]-60) > 1e-9 || len(m.Missing) > 0 {
+	if m.Metrics["memory"] != 1500<<20 || !(math.Abs(m.Metrics["busy"]-60) <= 1e-9) || len(m.Missing) > 0 {
 		t.Errorf("%v, missing %v", m.Metrics, m.Missing)
 	}
 }
@@ -100,7 +100,7 @@ func TestGPUEnergy(t *testing.T) {
 	} {
 		j, err := g.value(assay.GPUEnergy, at(c.from), at(c.to))
 		peak, _ := g.value(assay.GPUMemory, at(c.from), at(c.to))
-		if err != nil || math.Abs(j-c.joules) > 1e-6 || peak != c.memory {
+		if err != nil || !(math.Abs(j-c.joules) <= 1e-6) || peak != c.memory {
 			t.Errorf("from %v to %v: %v J and %v B, %v; want %v and %v", c.from, c.to, j, peak, err, c.joules, c.memory)
 		}
 	}
@@ -118,7 +118,7 @@ func TestGPUKeeps(t *testing.T) {
 	n := len(g.readings)
 	j, err := g.value(assay.GPUEnergy, time.Unix(0, 0), g.readings[n-1].at)
 	if want := 10 * g.readings[n-1].at.Sub(time.Unix(0, 0)).Seconds(); n > gpuKept || err != nil ||
-		math.Abs(j/want-1) > 1e-9 {
+		!(math.Abs(j/want-1) <= 1e-9) {
 		t.Errorf("%d readings, %v J, %v, want %v", n, j, err, want)
 	}
 }

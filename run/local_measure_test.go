@@ -75,14 +75,14 @@ func differFromGNUTime(t *testing.T, l *Local) (differ []string) {
 		if c.name == "max_rss" && !ok && !l.ExactRSS() {
 			continue // below our own
 		}
-		if !ok || math.Abs(got-c.want) > c.slack {
+		if !ok || !(math.Abs(got-c.want) <= c.slack) {
 			differ = append(differ, fmt.Sprintf("%s: got %v, GNU time says %v", c.name, got, c.want))
 		}
 	}
 	if rss, ok := m.Metrics["max_rss"]; ok && rss < 64<<20 || m.Metrics["cpu"] < 0.01 {
 		differ = append(differ, fmt.Sprintf("max_rss %v, cpu %v", m.Metrics["max_rss"], m.Metrics["cpu"]))
 	}
-	if math.Abs(m.Metrics["cpu"]-m.Metrics["user"]-m.Metrics["system"]) > 1e-9 {
+	if !(math.Abs(m.Metrics["cpu"]-m.Metrics["user"]-m.Metrics["system"]) <= 1e-9) {
 		differ = append(differ, fmt.Sprintf("cpu is %v of %v and %v", m.Metrics["cpu"], m.Metrics["user"],
 			m.Metrics["system"]))
 	}
@@ -232,10 +232,10 @@ func TestEnergy(t *testing.T) {
 		"echo 3000000 >" + a, "echo 671150 >" + b, "echo 500500 >" + dram, "echo 999999 >" + core,
 		"echo 9999999 >" + psys,
 	}, "\n"))
-	if got := m.Metrics["energy"]; math.Abs(got-3.5) > 1e-9 {
+	if got := m.Metrics["energy"]; !(math.Abs(got-3.5) <= 1e-9) {
 		t.Errorf("energy is %v J, want 3.5", got)
 	}
-	if got, want := m.Metrics["power"], 3.5/m.Elapsed.Seconds(); math.Abs(got-want) > 1e-6*want {
+	if got, want := m.Metrics["power"], 3.5/m.Elapsed.Seconds(); !(math.Abs(got-want) <= 1e-6*want) {
 		t.Errorf("power is %v W, want %v", got, want)
 	}
 	m = mustRun(t, newLocal(t, LocalOptions{Powercap: filepath.Join(dir, "none")}), "true")

@@ -65,7 +65,7 @@ func TestPrecedenceProbability(t *testing.T) {
 		}
 	}
 	want := 4.0 / 35 // C(4,3)/C(7,3)
-	if got := float64(hits) / draws; math.Abs(got-want) > 0.003 {
+	if got := float64(hits) / draws; !(math.Abs(got-want) <= 0.003) {
 		t.Fatalf("the simulation has %v, want %v", got, want)
 	}
 	for _, c := range []struct {

@@ -33,7 +33,7 @@ func TestAnnealAccepts(t *testing.T) {
 			}
 		}
 		// Four standard deviations of a share of 10,000.
-		if got := float64(accepted) / 10_000; math.Abs(got-c.want) > 4*math.Sqrt(c.want*(1-c.want)/10_000) {
+		if got := float64(accepted) / 10_000; !(math.Abs(got-c.want) <= 4*math.Sqrt(c.want*(1-c.want)/10_000)) {
 			t.Errorf("T %v, from 10 to %v: accepted %v, want %v", c.temperature, c.value, got, c.want)
 		}
 	}

@@ -310,7 +310,7 @@ func TestAutoLearnsFromStoppedRuns(t *testing.T) {
 	}
 	for i, tr := range trials {
 		want := tr.State == assay.Censored
-		if d.Censored[i] != want || math.Abs(b.scale.inverse(d.Y[i])-tr.Value) > 1e-9*tr.Value {
+		if d.Censored[i] != want || !(math.Abs(b.scale.inverse(d.Y[i])-tr.Value) <= 1e-9*tr.Value) {
 			t.Errorf("trial %d (%v, %v): censored %v with %v", i, tr.State, tr.Value, d.Censored[i], b.scale.inverse(d.Y[i]))
 		}
 	}

@@ -144,7 +144,7 @@ func TestBayesTrainingSet(t *testing.T) {
 		}
 		for i, x := range data.X[:len(want)] {
 			c := math.Round(x[0] * 49)
-			if y, ok := want[c]; !ok || math.Abs(y-data.Y[i]) > 1e-12 {
+			if y, ok := want[c]; !ok || !(math.Abs(y-data.Y[i]) <= 1e-12) {
 				t.Errorf("censored %v: the trial at %v enters with %v, want %v", censored, c, data.Y[i], y)
 			}
 			if censored && data.Censored[i] != (c == 3) {
@@ -248,7 +248,9 @@ func TestScale(t *testing.T) {
 				}
 			}
 			if m := math.Abs(a); (m == 0 || m > 1e-100 && m < 1e100) && s.spread < 1e100 {
-				if got := s.inverse(s.forward(a)); math.Abs(got-a) > 1e-6*(math.Abs(a)+math.Abs(s.center))+0x1p-1072 { // halves of subnormal numbers are rounded
+				// Halves of subnormal numbers are rounded.
+				tolerance := 1e-6*(math.Abs(a)+math.Abs(s.center)) + 0x1p-1072
+				if got := s.inverse(s.forward(a)); !(math.Abs(got-a) <= tolerance) {
 					t.Fatalf("%v comes back as %v by %+v", a, got, s)
 				}
 			}

@@ -100,7 +100,7 @@ func TestVolumeOfACertainPoint(t *testing.T) {
 		v := newVolume(ps, ref, scalesOf(shiftedScale, d))
 		y := randomPoints(rng, 1, d)[0]
 		want := stats.Hypervolume(append(ps[:len(ps):len(ps)], y), ref) - stats.Hypervolume(ps, ref)
-		if got := v.expected(y, make([]float64, d)); math.Abs(got-want) > 1e-12 {
+		if got := v.expected(y, make([]float64, d)); !(math.Abs(got-want) <= 1e-12) {
 			t.Fatalf("%v beside %v within %v: %v, want %v", y, ps, ref, got, want)
 		}
 	}
@@ -129,7 +129,7 @@ func TestVolumeExpected(t *testing.T) {
 		}
 		want := sum / draws
 		tolerance := 5*math.Sqrt(max(squares/draws-want*want, 0)/draws) + 1e-9
-		if got := newVolume(ps, ref, scalesOf(shiftedScale, d)).expected(mean, std); math.Abs(got-want) > tolerance {
+		if got := newVolume(ps, ref, scalesOf(shiftedScale, d)).expected(mean, std); !(math.Abs(got-want) <= tolerance) {
 			t.Errorf("N(%v, %v) beside %v: %v, by drawing %v ± %v", mean, std, ps, got, want, tolerance)
 		}
 	}
@@ -165,10 +165,10 @@ func TestShortfall(t *testing.T) {
 			}
 			want := sum / draws
 			tolerance := 5*math.Sqrt(max(squares/draws-want*want, 0)/draws) + 1e-6
-			if got := shortfall(kind, at, mean, std); math.Abs(got-want) > tolerance {
+			if got := shortfall(kind, at, mean, std); !(math.Abs(got-want) <= tolerance) {
 				t.Errorf("scale %d at %v, N(%v, %v): %v, by drawing %v ± %v", kind, at, mean, std, got, want, tolerance)
 			}
-			if got, want := shortfall(kind, at, mean, 0), max(value(at)-value(mean), 0); math.Abs(got-want) > 1e-12 {
+			if got, want := shortfall(kind, at, mean, 0), max(value(at)-value(mean), 0); !(math.Abs(got-want) <= 1e-12) {
 				t.Errorf("scale %d at %v, certainly %v: %v, want %v", kind, at, mean, got, want)
 			}
 		}

@@ -260,7 +260,7 @@ func TestLadder(t *testing.T) {
 		l.add(assay.Config{float64(c)}, rung, assay.Trial{State: assay.Done, Value: value})
 	}
 	near := func(what string, got, want float64) {
-		if math.Abs(got-want) > 1e-9 {
+		if !(math.Abs(got-want) <= 1e-9) {
 			t.Errorf("%s: %v, want %v", what, got, want)
 		}
 	}

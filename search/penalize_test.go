@@ -70,7 +70,7 @@ func TestPenalize(t *testing.T) {
 					t.Fatal(err)
 				}
 				got := r.told[len(r.told)-1]
-				if got.State != assay.Done || math.Abs(got.Value/c.want-1) > 1e-12 {
+				if got.State != assay.Done || !(math.Abs(got.Value/c.want-1) <= 1e-12) {
 					t.Errorf("got %v %v, want done %v", got.State, got.Value, c.want)
 				}
 			}

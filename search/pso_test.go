@@ -15,7 +15,7 @@ func TestPSOConstriction(t *testing.T) {
 	phi := 4.1
 	chi := 2 / math.Abs(2-phi-math.Sqrt(phi*phi-4*phi))
 	s := NewPSO(cube(1), PSOOptions{})
-	if math.Abs(s.opts.Inertia-chi) > 5e-5 || math.Abs(s.opts.Pull-chi*phi/2) > 5e-5 {
+	if !(math.Abs(s.opts.Inertia-chi) <= 5e-5) || !(math.Abs(s.opts.Pull-chi*phi/2) <= 5e-5) {
 		t.Errorf("got %v and %v, want %v and %v", s.opts.Inertia, s.opts.Pull, chi, chi*phi/2)
 	}
 }
@@ -33,7 +33,7 @@ func TestPSOMoves(t *testing.T) {
 		p = mustAsk(t, s, 1)[0]
 		x1, v1 := append([]float64(nil), s.swarm[0].x...), append([]float64(nil), s.swarm[0].v...)
 		for i := range x0 {
-			if want := x0[i] + 0.7298*v0[i]; math.Abs(x1[i]-want) > 1e-6 && want > 0 && want < 1 {
+			if want := x0[i] + 0.7298*v0[i]; !(math.Abs(x1[i]-want) <= 1e-6) && want > 0 && want < 1 {
 				t.Errorf("seed %d, axis %d: at %v, want %v", seed, i, x1[i], want)
 			}
 		}
@@ -41,7 +41,7 @@ func TestPSOMoves(t *testing.T) {
 		mustAsk(t, s, 1)
 		for i := range x0 {
 			pull, gap := s.swarm[0].v[i]-0.7298*v1[i], x0[i]-x1[i]
-			if x := s.swarm[0].x[i]; x > 0 && x < 1 && (pull*gap < -1e-5 || math.Abs(pull) > 2*1.4962*math.Abs(gap)+1e-5) {
+			if x := s.swarm[0].x[i]; x > 0 && x < 1 && (pull*gap < -1e-5 || !(math.Abs(pull) <= 2*1.4962*math.Abs(gap)+1e-5)) {
 				t.Errorf("seed %d, axis %d: a pull of %v over a distance of %v", seed, i, pull, gap)
 			}
 		}
@@ -145,7 +145,7 @@ func TestPSOChooses(t *testing.T) {
 	for x, want := range [4]float64{
 		(1 - anyLevel) * (1 - 2*pull), (1-anyLevel)*pull + anyLevel/3, (1-anyLevel)*pull + anyLevel/3, anyLevel / 3,
 	} {
-		if math.Abs(count[x]-want) > 0.015 { // five standard deviations
+		if !(math.Abs(count[x]-want) <= 0.015) { // five standard deviations
 			t.Errorf("level %d is taken in %.3f of the moves, want %.3f", x, count[x], want)
 		}
 	}

@@ -54,7 +54,7 @@ func TestSobolRelation(t *testing.T) {
 			count[min(int(p.Config[0]*4), 3)]++
 		}
 		for q, n := range count {
-			if want := 64 * float64(2*q+1) / 16; math.Abs(n-want) > 3 {
+			if want := 64 * float64(2*q+1) / 16; !(math.Abs(n-want) <= 3) {
 				t.Errorf("seed %d: quarter %d has %v points, want about %v", seed, q, n, want)
 			}
 		}

@@ -181,12 +181,12 @@ func sameModel(t *testing.T, space *assay.Space, a, b *costmodel.ActiveLearner) 
 		t.Fatal(err)
 	}
 	for c := range space.All() {
-		if p, q := x.Predict(c).Seconds, y.Predict(c).Seconds; math.Abs(p-q) > 1e-6*p {
+		if p, q := x.Predict(c).Seconds, y.Predict(c).Seconds; !(math.Abs(p-q) <= 1e-6*p) {
 			t.Fatalf("at %s the study's own learner predicts %v s, what is learned from the record %v s",
 				space.Text(c), p, q)
 		}
 	}
-	if p, q := x.Error(), y.Error(); math.Abs(p-q) > 1e-6*(1+p) && !(math.IsNaN(p) && math.IsNaN(q)) {
+	if p, q := x.Error(), y.Error(); !(math.Abs(p-q) <= 1e-6*(1+p)) && !(math.IsNaN(p) && math.IsNaN(q)) {
 		t.Errorf("the study's own learner has an error of %v %%, what is learned from the record %v %%", p, q)
 	}
 	if p, q := a.Converged(), b.Converged(); p != q {
@@ -234,7 +234,7 @@ func TestLearnedErrorIsTheLibrarys(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if got, want := trueError(t, b, learned), trueError(t, b, alone); math.Abs(got-want) > 1e-6 {
+			if got, want := trueError(t, b, learned), trueError(t, b, alone); !(math.Abs(got-want) <= 1e-6) {
 				t.Errorf("true error %.2f %%, by the library %.2f %%", got, want)
 			}
 		})

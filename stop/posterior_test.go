@@ -32,7 +32,7 @@ func TestPosteriorStops(t *testing.T) {
 	h := slices.DeleteFunc(finishedSlope(40, 1), func(t assay.Trial) bool { return t.Config[0] < 4 })
 	best, _ := assay.Best(h)
 	d := rule.Decide(h, runningAt(99, assay.Config{18, 3}, 1))
-	if want := slope(assay.Config{18, 3}); !d.Stop || math.Abs(d.Predicted-want) > 0.1*want ||
+	if want := slope(assay.Config{18, 3}); !d.Stop || !(math.Abs(d.Predicted-want) <= 0.1*want) ||
 		!strings.Contains(d.Reason, "the chance to end below") {
 		t.Errorf("a run of %.0f s is not stopped after 1 s with the best at %.1f s: %+v", want, best.Value, d)
 	}

@@ -134,7 +134,7 @@ func TestPredictionIsThePublishedOne(t *testing.T) {
 			rule := stop.NewPredictive(space, stop.PredictiveOptions{After: 1, AFT: form, Seed: seed})
 			got := rule.Predict(history, running)
 			want, chosen := published(t, space, form, history, running, seed)
-			if math.Abs(got-want) > 1e-12*want {
+			if !(math.Abs(got-want) <= 1e-12*want) {
 				t.Errorf("seed %d, %+v: predicted %v, want %v", seed, form, got, want)
 			}
 			pairs[[2]float64{chosen.Scale, chosen.Boost.Rate}] = true

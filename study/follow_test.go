@@ -68,7 +68,7 @@ func TestRunsAreStoppedByTheirCurve(t *testing.T) {
 				tr.Decision.At >= 20*time.Second || !strings.Contains(tr.Reason, "the last that was reported") {
 				t.Errorf("trial %d: %v, %+v", tr.ID, tr.Value, tr.Decision)
 			}
-			if end := tr.Config[0]/40 + (1-tr.Config[0]/40)/20; math.Abs(tr.Decision.Predicted-end) > 0.15*end {
+			if end := tr.Config[0]/40 + (1-tr.Config[0]/40)/20; !(math.Abs(tr.Decision.Predicted-end) <= 0.15*end) {
 				t.Errorf("trial %d was predicted to end at %v, and would have at %v", tr.ID, tr.Decision.Predicted, end)
 			}
 		}

@@ -41,7 +41,7 @@ func TestNoGainEndsTheStudy(t *testing.T) {
 		if n := len(r.Trials); n != 8 {
 			t.Errorf("%d trials, want 6 and the two in flight", n)
 		}
-		if last := rule.left[len(rule.left)-1]; math.Abs(last-float64(30-8)/6) > 1e-9 {
+		if last := rule.left[len(rule.left)-1]; !(math.Abs(last-float64(30-8)/6) <= 1e-9) {
 			t.Errorf("the rule was told that %v times what was spent is left", last)
 		}
 		// It stays ended, though a rule that is asked again would go on, and more trials are allowed.

@@ -94,7 +94,7 @@ func TestPredictSlots(t *testing.T) {
 		if err != nil || p.Makespan > last+1e-9 || p.Makespan < Bounds(w, Overhead{}, slots).Makespan() {
 			t.Errorf("%d slots: %+v after %v, %v", slots, p, last, err)
 		}
-		if p.Low >= p.Makespan || p.High <= p.Makespan || math.Abs(p.Low*p.High/(p.Makespan*p.Makespan)-1) > 1e-9 {
+		if p.Low >= p.Makespan || p.High <= p.Makespan || !(math.Abs(p.Low*p.High/(p.Makespan*p.Makespan)-1) <= 1e-9) {
 			t.Errorf("%d slots: the interval %+v is not the same factor both ways", slots, p)
 		}
 		last = p.Makespan
@@ -198,7 +198,7 @@ func TestCalibrationVary(t *testing.T) {
 		}
 		return s.Max - s.Min
 	}
-	if a, b := width(0.1), width(0.2); a <= 0 || math.Abs(b/a-2) > 0.2 {
+	if a, b := width(0.1), width(0.2); a <= 0 || !(math.Abs(b/a-2) <= 0.2) {
 		t.Errorf("widths %v and %v for errors of 10 and 20 %%", a, b)
 	}
 	same, err := c.Predict(w, TopDown{}, 0)
@@ -210,7 +210,7 @@ func TestCalibrationVary(t *testing.T) {
 // TestUncalibrated checks the interval where nothing was fitted: exp(1.645·1.3).
 func TestUncalibrated(t *testing.T) {
 	p := Uncalibrated(100)
-	if p.Makespan != 100 || math.Abs(p.High-848.7) > 0.1 || math.Abs(p.Low-11.78) > 0.01 {
+	if p.Makespan != 100 || !(math.Abs(p.High-848.7) <= 0.1) || !(math.Abs(p.Low-11.78) <= 0.01) {
 		t.Errorf("%+v", p)
 	}
 }

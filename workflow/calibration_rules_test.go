@@ -62,7 +62,7 @@ func TestPredictWithoutMakespan(t *testing.T) {
 		w := tasks(t, "a:100")
 		w.Machines, w.Tasks[0].Machine, w.Makespan = []Machine{{Cores: 1}}, 0, tt.makespan
 		p, err := c.Predict(w, TopDown{}, tt.slots)
-		if err != nil || math.Abs(p.Makespan-tt.want) > 1e-9 {
+		if err != nil || !(math.Abs(p.Makespan-tt.want) <= 1e-9) {
 			t.Errorf("makespan %v, %d slots: %v, %v, want %v", tt.makespan, tt.slots, p.Makespan, err, tt.want)
 		}
 	}
@@ -89,7 +89,7 @@ func TestSolveHasPriors(t *testing.T) {
 			m.add([]float64{0.001}, 0.002, 1)
 		}
 		want := 8e-6 / (4e-6*1.03 + tt.prior*tt.prior)
-		if got := (&candidate{terms: []Term{tt.term}}).solve(m, tt.single)[0]; math.Abs(got-want) > 1e-9*want {
+		if got := (&candidate{terms: []Term{tt.term}}).solve(m, tt.single)[0]; !(math.Abs(got-want) <= 1e-9*want) {
 			t.Errorf("%v, single %v: %v, want %v", tt.term, tt.single, got, want)
 		}
 	}

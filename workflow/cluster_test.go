@@ -91,7 +91,7 @@ func TestClusterProperties(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if math.Abs(c.Work()-w.Work()) > 1e-9*w.Work() {
+		if !(math.Abs(c.Work()-w.Work()) <= 1e-9*w.Work()) {
 			t.Fatalf("work %v, want %v", c.Work(), w.Work())
 		}
 		if c.Graph.Depth() != w.Graph.Depth() {

@@ -30,7 +30,7 @@ func TestNodeHour(t *testing.T) {
 		{"boot counts for the least", PerNodeHour{Price: 60, Unit: 60, Minimum: 600, StartUp: 570}, 1, 30, 10},
 		{"nothing run", PerNodeHour{Price: 60}, 4, 0, 0},
 	} {
-		if got := tt.price.Cost(tt.slots, tt.makespan); math.Abs(got-tt.want) > 1e-9 {
+		if got := tt.price.Cost(tt.slots, tt.makespan); !(math.Abs(got-tt.want) <= 1e-9) {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
 		}
 	}

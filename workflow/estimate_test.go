@@ -38,7 +38,7 @@ func TestOverheadTerms(t *testing.T) {
 		{"half of one slot is a slot", Overhead{Share: 0.5}, 1, 65},
 		{"at most one slot", Overhead{SlotCap: 1}, 8, 65},
 	} {
-		if got := tt.overhead.Makespan(levels, tt.slots); math.Abs(got-tt.want) > 1e-12 {
+		if got := tt.overhead.Makespan(levels, tt.slots); !(math.Abs(got-tt.want) <= 1e-12) {
 			t.Errorf("%s: %v s on %d slots, want %v", tt.name, got, tt.slots, tt.want)
 		}
 	}
@@ -55,14 +55,14 @@ func TestOverheadScaleEverywhere(t *testing.T) {
 			factor = 1
 		}
 		s, err := Simulate(w, 2, SimOptions{Overhead: o})
-		if err != nil || math.Abs(s.Makespan-40*factor) > 1e-9 {
+		if err != nil || !(math.Abs(s.Makespan-40*factor) <= 1e-9) {
 			t.Errorf("scale %v: simulated %v, %v; want %v", scale, s, err, 40*factor)
 		}
 		s, err = Simulate(w, 2, SimOptions{Overhead: o, Policy: LongestPath})
-		if err != nil || math.Abs(s.Makespan-40*factor) > 1e-9 {
+		if err != nil || !(math.Abs(s.Makespan-40*factor) <= 1e-9) {
 			t.Errorf("scale %v: simulated by longest path %v, %v; want %v", scale, s, err, 40*factor)
 		}
-		if b := Bounds(w, o, 2); math.Abs(b.Path-40*factor) > 1e-9 || math.Abs(b.Area-30*factor) > 1e-9 {
+		if b := Bounds(w, o, 2); !(math.Abs(b.Path-40*factor) <= 1e-9) || !(math.Abs(b.Area-30*factor) <= 1e-9) {
 			t.Errorf("scale %v: bounds %+v, want %v and %v", scale, b, 40*factor, 30*factor)
 		}
 	}

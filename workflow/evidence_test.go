@@ -36,7 +36,7 @@ func TestEvidenceIsAnIntegral(t *testing.T) {
 			sum += h * math.Exp(-squares/(2*noise*noise)-z*z/2) / (tt.spread * math.Sqrt(2*math.Pi))
 		}
 		want := math.Log(sum) - 3*math.Log(noise)
-		if math.Abs(got-want) > 1e-6 || theta[0] <= 0 {
+		if !(math.Abs(got-want) <= 1e-6) || theta[0] <= 0 {
 			t.Errorf("%s: evidence %v at %v, integral %v", tt.term, got, theta[0], want)
 		}
 	}
@@ -55,13 +55,13 @@ func TestEvidenceOfTwoTerms(t *testing.T) {
 			sum += h * k * math.Exp(-squares/(2*noise*noise)-x*x/(2*sx*sx)-y*y/(2*sy*sy)) / (2 * math.Pi * sx * sy)
 		}
 	}
-	if want := math.Log(sum) - 4*math.Log(noise); math.Abs(got-want) > 1e-3 || theta[0] <= 0 || theta[1] <= 0 {
+	if want := math.Log(sum) - 4*math.Log(noise); !(math.Abs(got-want) <= 1e-3) || theta[0] <= 0 || theta[1] <= 0 {
 		t.Errorf("evidence %v at %v, integral %v", got, theta[:2], want)
 	}
 	// A coefficient that would be negative is 0, and adds nothing.
 	only, one := oneTerm(PerLevel).mode(rowsOf([][]float64{{0.01}, {0.02}}, []float64{1, 1.5}), 1, noise)
 	both, two := oneTerm(PerLevel, PerTask).mode(rowsOf([][]float64{{0.01, 0.1}, {0.02, 2}}, []float64{1, 1.5}), 1, noise)
-	if both[1] != 0 || math.Abs(both[0]-only[0]) > 1e-9 || math.Abs(one-two) > 1e-9 {
+	if both[1] != 0 || !(math.Abs(both[0]-only[0]) <= 1e-9) || !(math.Abs(one-two) <= 1e-9) {
 		t.Errorf("%v with evidence %v, alone %v with %v", both, two, only, one)
 	}
 }
@@ -80,7 +80,7 @@ func TestPosteriorIsAMean(t *testing.T) {
 		}
 	}
 	theta, got := m.posterior(r)
-	if math.Abs(got-math.Log(sum)) > 1e-9 || math.Abs(theta[0]-mean/sum) > 1e-9 {
+	if !(math.Abs(got-math.Log(sum)) <= 1e-9) || !(math.Abs(theta[0]-mean/sum) <= 1e-9) {
 		t.Errorf("%v with evidence %v, want %v with %v", theta[0], got, mean/sum, math.Log(sum))
 	}
 }
@@ -104,7 +104,7 @@ func TestScores(t *testing.T) {
 	_, total := s.equations(m, func(int) float64 { return 1 })
 	_, evidence := m.posterior(&total)
 	// Bytes are left out, and half of the slots.
-	if got, want := byEvidence(s, m, nil).score, 1.5+2-0.5*evidence; math.Abs(got-want) > 1e-9 {
+	if got, want := byEvidence(s, m, nil).score, 1.5+2-0.5*evidence; !(math.Abs(got-want) <= 1e-9) {
 		t.Errorf("by evidence %v, want %v", got, want)
 	}
 	left := make([]Seconds, len(runs))
@@ -113,24 +113,24 @@ func TestScores(t *testing.T) {
 	for k, y := range left {
 		sum += math.Abs(math.Log(y / s.real[k]))
 		others := site(append(slices.Clone(runs[:k]), runs[k+1:]...)...)
-		if theta := byValidation(others, m, nil).theta; math.Abs(m.predict(s.feature[k], theta[:2])/y-1) > 1e-6 {
+		if theta := byValidation(others, m, nil).theta; !(math.Abs(m.predict(s.feature[k], theta[:2])/y-1) <= 1e-6) {
 			t.Errorf("execution %d: %v, without it %v", k, y, m.predict(s.feature[k], theta[:2]))
 		}
 	}
-	if want := sum/3/0.02 + 2*0.5; math.Abs(fit.score-want) > 1e-9 {
+	if want := sum/3/0.02 + 2*0.5; !(math.Abs(fit.score-want) <= 1e-9) {
 		t.Errorf("by validation %v, want %v", fit.score, want)
 	}
 	// One configuration is predicted from itself, by both rules, and implausibility counts in place of the terms.
 	one, m := site(runs[0]), find(ComputeModel{Share: 1}, Start, PerTask)
 	for _, r := range []rule{byValidation, byEvidence} {
 		fit := r(one, m, left[:1])
-		if want := m.predict(one.feature[0], fit.theta[:2]); math.Abs(left[0]/want-1) > 1e-12 || fit.theta[0] == 0 {
+		if want := m.predict(one.feature[0], fit.theta[:2]); !(math.Abs(left[0]/want-1) <= 1e-12) || fit.theta[0] == 0 {
 			t.Errorf("one configuration is predicted at %v, the fit says %v", left[0], want)
 		}
 	}
 	fit = byValidation(one, m, left[:1])
 	want := math.Abs(math.Log(left[0]/one.real[0]))/0.02 + m.implausibility(fit.theta[:2])
-	if math.Abs(fit.score-want) > 1e-9 {
+	if !(math.Abs(fit.score-want) <= 1e-9) {
 		t.Errorf("one configuration scores %v, want %v", fit.score, want)
 	}
 }
@@ -153,7 +153,7 @@ func TestSigma(t *testing.T) {
 	}
 	slices.Sort(errs)
 	want := math.Sqrt((squares + 0.09/2) / 3.5 * 1.5)
-	if math.Abs(c.Sigma-want) > 1e-9 || math.Abs(c.CVError-errs[1]) > 1e-9 {
+	if !(math.Abs(c.Sigma-want) <= 1e-9) || !(math.Abs(c.CVError-errs[1]) <= 1e-9) {
 		t.Errorf("sigma %v, want %v; error %v, want %v", c.Sigma, want, c.CVError, errs[1])
 	}
 	// The prediction of the average counts, not one of its models.
@@ -179,7 +179,7 @@ func TestPosteriorRecovers(t *testing.T) {
 			b = append(b, size*levels/real)
 		}
 		theta, one := oneTerm(PerLevel).posterior(rowsOf(x, b))
-		if math.Abs(theta[0]/size-1) > 0.02 {
+		if !(math.Abs(theta[0]/size-1) <= 0.02) {
 			t.Errorf("%v s a level came out as %v", size, theta[0])
 		}
 		if _, two := oneTerm(PerLevel, PerGB).posterior(rowsOf(more, b)); two >= one {
@@ -187,7 +187,7 @@ func TestPosteriorRecovers(t *testing.T) {
 		}
 	}
 	// Nothing recorded: the prior.
-	if theta, _ := oneTerm(Scale).posterior(&residuals{}); math.Abs(theta[0]-1) > 1e-9 {
+	if theta, _ := oneTerm(Scale).posterior(&residuals{}); !(math.Abs(theta[0]-1) <= 1e-9) {
 		t.Errorf("a factor of %v before anything is known", theta[0])
 	}
 	if theta, _ := oneTerm(Start).posterior(&residuals{}); theta[0] != 0 {
@@ -203,7 +203,7 @@ func TestLogSum(t *testing.T) {
 		share, before := s.add(x)
 		mean = mean*before + share*float64(i)
 	}
-	if math.Abs(s.log-1000-math.Log(8)) > 1e-9 || math.Abs(mean-12.0/8) > 1e-9 {
+	if !(math.Abs(s.log-1000-math.Log(8)) <= 1e-9) || !(math.Abs(mean-12.0/8) <= 1e-9) {
 		t.Errorf("sum exp(%v), mean %v; want exp(1000)*8 and 1.5", s.log, mean)
 	}
 }
@@ -238,7 +238,7 @@ func TestRepetitionsCountLess(t *testing.T) {
 	if got := counted(run("a"), run("b")); got != 2 {
 		t.Errorf("two configurations count %v", got)
 	}
-	if got, want := counted(run("a"), run("a"), run("a"), run("b")), 3/2.4+1; math.Abs(got-want) > 1e-12 {
+	if got, want := counted(run("a"), run("a"), run("a"), run("b")), 3/2.4+1; !(math.Abs(got-want) <= 1e-12) {
 		t.Errorf("three repetitions and one more count %v, want %v", got, want)
 	}
 }
@@ -256,7 +256,7 @@ func TestEvidenceLeavesOut(t *testing.T) {
 	})]
 	left := make([]Seconds, 4)
 	byEvidence(s, m, left)
-	if added := left[3] - (s.real[3] - 900); math.Abs(added-100) > 20 {
+	if added := left[3] - (s.real[3] - 900); !(math.Abs(added-100) <= 20) {
 		t.Errorf("the odd execution is predicted with a start of %v s, the others had 100", added)
 	}
 	if left[0] <= s.real[0] {
@@ -264,7 +264,7 @@ func TestEvidenceLeavesOut(t *testing.T) {
 	}
 	others := site(runs[1:]...)
 	fit := byEvidence(others, m, nil)
-	if want := m.predict(s.feature[0], fit.theta[:1]); math.Abs(left[0]/want-1) > 1e-9 {
+	if want := m.predict(s.feature[0], fit.theta[:1]); !(math.Abs(left[0]/want-1) <= 1e-9) {
 		t.Errorf("left out %v, from the three others %v", left[0], want)
 	}
 }
@@ -290,11 +290,11 @@ func TestRulesShareTheWeight(t *testing.T) {
 				t.Fatalf("a model of weight %v by its rule has not half of it in the average", w)
 			}
 		}
-		if math.Abs(total-1) > 1e-9 {
+		if !(math.Abs(total-1) <= 1e-9) {
 			t.Errorf("the weights of a rule add up to %v", total)
 		}
 	}
-	if math.Abs(sum-1) > 1e-9 {
+	if !(math.Abs(sum-1) <= 1e-9) {
 		t.Errorf("weights add up to %v", sum)
 	}
 }
@@ -340,7 +340,8 @@ func TestIntervalHasDisagreement(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := math.Hypot(0.1, 0.2) * 1.645
-	if got := math.Log(p.High / p.Makespan); math.Abs(got-want) > 1e-9 || math.Abs(p.Makespan-100*math.Exp(0.2)) > 1e-9 {
+	if got := math.Log(p.High / p.Makespan); !(math.Abs(got-want) <= 1e-9) ||
+		!(math.Abs(p.Makespan-100*math.Exp(0.2)) <= 1e-9) {
 		t.Errorf("%+v: %v above, want %v", p, got, want)
 	}
 }

@@ -150,10 +150,10 @@ func TestEquation3(t *testing.T) {
 		for _, l := range levels {
 			longest += l.Max
 		}
-		if got := (Overhead{}).Makespan(levels, 1); math.Abs(got-w.Work()) > 1e-9 {
+		if got := (Overhead{}).Makespan(levels, 1); !(math.Abs(got-w.Work()) <= 1e-9) {
 			t.Fatalf("on one slot %v, want %v", got, w.Work())
 		}
-		if got := (Overhead{}).Makespan(levels, 1000); math.Abs(got-longest) > 1e-9 {
+		if got := (Overhead{}).Makespan(levels, 1000); !(math.Abs(got-longest) <= 1e-9) {
 			t.Fatalf("on 1000 slots %v, want %v", got, longest)
 		}
 		last := math.Inf(1)

@@ -33,7 +33,7 @@ func TestPrices(t *testing.T) {
 			t.Errorf("%s: %v", tt.price, err)
 			continue
 		}
-		if got := p.Cost(tt.slots, tt.makespan); math.Abs(got-tt.want) > 1e-9 {
+		if got := p.Cost(tt.slots, tt.makespan); !(math.Abs(got-tt.want) <= 1e-9) {
 			t.Errorf("%s: %d slots for %v s cost %v, want %v", tt.price, tt.slots, tt.makespan, got, tt.want)
 		}
 	}
@@ -44,7 +44,7 @@ func TestPrices(t *testing.T) {
 	}
 	// With one loss an hour, an hour's work takes e-1 hours.
 	p := Spot{Price: PerSlotSecond(1), LossesPerHour: 1}
-	if got, want := p.Cost(1, 3600), 3600*(math.E-1); math.Abs(got-want) > 1e-6 {
+	if got, want := p.Cost(1, 3600), 3600*(math.E-1); !(math.Abs(got-want) <= 1e-6) {
 		t.Errorf("spot: %v, want %v", got, want)
 	}
 }
@@ -138,7 +138,7 @@ func TestVary(t *testing.T) {
 	// The sum of eight run times with uniform errors of 10 % has a standard
 	// deviation of 0.1/sqrt(3)*sqrt(sum of squares) = 1.75; the mean of 100 is
 	// within four tenths of it in all but one of 10000 cases.
-	if math.Abs(a[0].Mean-84) > 0.7 {
+	if !(math.Abs(a[0].Mean-84) <= 0.7) {
 		t.Errorf("mean on one slot %v, want 84 within 0.7", a[0].Mean)
 	}
 	if got := a[0].Share(84, 0.1); got < 0.99 {
@@ -163,10 +163,10 @@ func TestRange(t *testing.T) {
 	if err != nil || len(r) != 2 || r[0].Slots != 2 || r[1].Slots != 4 {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	if math.Abs(r[1].High-59.0/84) > 1e-12 || math.Abs(r[1].Low-105.0/155) > 1e-12 || r[1].Real != nil {
+	if !(math.Abs(r[1].High-59.0/84) <= 1e-12) || !(math.Abs(r[1].Low-105.0/155) <= 1e-12) || r[1].Real != nil {
 		t.Errorf("%+v", r[1])
 	}
-	if r[0].Inside() != 1 || math.Abs(r[0].Real[0]-110.0/155) > 1e-12 {
+	if r[0].Inside() != 1 || !(math.Abs(r[0].Real[0]-110.0/155) <= 1e-12) {
 		t.Errorf("%+v, want the recorded 110 s inside", r[0])
 	}
 	r[0].Real = append(r[0].Real, r[0].Low, r[0].High, r[0].Low-0.01, r[0].High+0.01)
@@ -192,7 +192,7 @@ func TestCluster(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if math.Abs(c.Work()-w.Work()) > 1e-9 || c.Graph.Depth() != w.Graph.Depth() {
+		if !(math.Abs(c.Work()-w.Work()) <= 1e-9) || c.Graph.Depth() != w.Graph.Depth() {
 			t.Fatalf("work %v of %v, %d levels of %d", c.Work(), w.Work(), c.Graph.Depth(), w.Graph.Depth())
 		}
 		count := map[string]int{}
@@ -244,11 +244,11 @@ func TestFitKinds(t *testing.T) {
 		{Task{Kind: "none"}, nil, math.NaN(), false},
 	} {
 		got, ok := m.Run(&tt.task, tt.on)
-		if ok != tt.ok || ok && math.Abs(got-tt.want) > 0.02*tt.want {
+		if ok != tt.ok || ok && !(math.Abs(got-tt.want) <= 0.02*tt.want) {
 			t.Errorf("%+v: %v, %v; want %v", tt.task, got, ok, tt.want)
 		}
 	}
-	if v, n := Predicted(w, m, nil); n != 12 || math.Abs(v.Work()-w.Work()) > 1e-3*w.Work() {
+	if v, n := Predicted(w, m, nil); n != 12 || !(math.Abs(v.Work()-w.Work()) <= 1e-3*w.Work()) {
 		t.Errorf("%d tasks predicted, work %v of %v", n, v.Work(), w.Work())
 	}
 }
@@ -358,7 +358,7 @@ func TestNNLS(t *testing.T) {
 			for j := range p {
 				slope += m.g[i*maxTerms+j] * x[j]
 			}
-			if x[i] < 0 || slope < -1e-6 || x[i] > 0 && math.Abs(slope) > 1e-6 {
+			if x[i] < 0 || slope < -1e-6 || x[i] > 0 && !(math.Abs(slope) <= 1e-6) {
 				t.Fatalf("x[%d] = %v with slope %v", i, x[i], slope)
 			}
 		}

@@ -30,7 +30,7 @@ func TestImplausibility(t *testing.T) {
 	if x := full.implausibility([]float64{0, 0, 0}); x != 0 {
 		t.Errorf("nothing added on all slots costs %v", x)
 	}
-	if x, want := full.implausibility([]float64{600, 3, 0}), 2+0.5; math.Abs(x-want) > 1e-12 {
+	if x, want := full.implausibility([]float64{600, 3, 0}), 2+0.5; !(math.Abs(x-want) <= 1e-12) {
 		t.Errorf("two and one standard deviations cost %v, want %v", x, want)
 	}
 	if x := full.implausibility([]float64{1e9, 0, 0}); x != 20 {
@@ -79,7 +79,7 @@ func sentFarm(t *testing.T, n int, b Bytes, run, s Seconds) *Workflow {
 // (part of its own time could be the start of every run), and of one that computes.
 func TestCalibrateSentBytes(t *testing.T) {
 	small := sentFarm(t, 100, 0.4e9, 3, 14)
-	if sent := sentBytes(small, make([]int32, 100), 1); sent == nil || math.Abs(sent[0]-100*(0.4e9+1900)) > 1 {
+	if sent := sentBytes(small, make([]int32, 100), 1); sent == nil || !(math.Abs(sent[0]-100*(0.4e9+1900)) <= 1) {
 		t.Fatalf("sent bytes %v", sent)
 	}
 	c, err := Calibrate([]Execution{{Workflow: small}})

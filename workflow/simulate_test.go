@@ -63,7 +63,7 @@ func TestSimulate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if slow := sim.run(); math.Abs(slow.Makespan-fast.Makespan) > 1e-9 {
+		if slow := sim.run(); !(math.Abs(slow.Makespan-fast.Makespan) <= 1e-9) {
 			t.Fatalf("simulators disagree: %v and %v", slow.Makespan, fast.Makespan)
 		}
 		overhead := Overhead{Start: 1, Level: 2, Dispatch: 0.25, Task: 0.5, Byte: 0.1, Scale: 1.5}
@@ -136,7 +136,7 @@ func TestSimulateSite(t *testing.T) {
 			t.Errorf("%s: %v", tt.name, err)
 			continue
 		}
-		if math.Abs(s.Makespan-tt.want) > 1e-6 {
+		if !(math.Abs(s.Makespan-tt.want) <= 1e-6) {
 			t.Errorf("%s: makespan %v, want %v", tt.name, s.Makespan, tt.want)
 		}
 	}

@@ -27,7 +27,7 @@ func TestFitSlotTimes(t *testing.T) {
 		t.Fatal(err)
 	}
 	xx := 2 * math.Log(8) * math.Log(8)
-	if p := m.Power("shared"); math.Abs(p-0.5*xx/(xx+slotRidge)) > 1e-12 || p < 0.48 {
+	if p := m.Power("shared"); !(math.Abs(p-0.5*xx/(xx+slotRidge)) <= 1e-12) || p < 0.48 {
 		t.Errorf("power %v, want a little less than a half", p)
 	}
 	if m.Power("alone") != 0 || m.Power("unknown") != 0 {
@@ -35,7 +35,7 @@ func TestFitSlotTimes(t *testing.T) {
 	}
 	w := onCores(t, 16, 40, 7)
 	got := m.At(w, 4).Runs()
-	if want := 40 * math.Pow(0.25, m.Power("shared")); math.Abs(got[0]-want) > 1e-12 || got[2] != 7 {
+	if want := 40 * math.Pow(0.25, m.Power("shared")); !(math.Abs(got[0]-want) <= 1e-12) || got[2] != 7 {
 		t.Errorf("on 4 slots %v, want %v and 7", got, want)
 	}
 	var none *SlotTimes
@@ -64,7 +64,7 @@ func TestPlanSlotTimes(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, e := range p.Estimates {
-			if want := map[int]float64{1: 25, 2: 25, 4: 45}[e.Slots]; math.Abs(e.Makespan-want) > 1e-6 {
+			if want := map[int]float64{1: 25, 2: 25, 4: 45}[e.Slots]; !(math.Abs(e.Makespan-want) <= 1e-6) {
 				t.Errorf("%s on %d slots %v s, want %v", e.Method, e.Slots, e.Makespan, want)
 			}
 		}

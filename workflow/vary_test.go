@@ -45,7 +45,7 @@ func TestVaryUniform(t *testing.T) {
 		for _, x := range s[0].Predictions {
 			sum += (x - 1) * (x - 1)
 		}
-		if sd, want := math.Sqrt(sum/n), e/math.Sqrt(3); math.Abs(sd-want) > 0.07*want {
+		if sd, want := math.Sqrt(sum/n), e/math.Sqrt(3); !(math.Abs(sd-want) <= 0.07*want) {
 			t.Errorf("error %v: standard deviation %v, want %v", e, sd, want)
 		}
 	}
@@ -68,11 +68,11 @@ func TestCalibrationVaryUniform(t *testing.T) {
 		if off := math.Abs(s.Mean - 200); off > 4.5*200*e/math.Sqrt(3*n) {
 			t.Errorf("error %v: mean %v", e, s.Mean)
 		}
-		if mid := s.High - s.Low; math.Abs(mid-0.9*400*e) > 0.05*400*e {
+		if mid := s.High - s.Low; !(math.Abs(mid-0.9*400*e) <= 0.05*400*e) {
 			t.Errorf("error %v: 90 %% are within %v, want %v", e, mid, 0.9*400*e)
 		}
 	}
-	if s := c.Vary(w, TopDown{}, VaryOptions{Seed: 3}); len(s.Predictions) != 100 || math.Abs(s.Mean-200) > 1e-9 {
+	if s := c.Vary(w, TopDown{}, VaryOptions{Seed: 3}); len(s.Predictions) != 100 || !(math.Abs(s.Mean-200) <= 1e-9) {
 		t.Errorf("without error %d predictions of %v, want 100 of 200", len(s.Predictions), s.Mean)
 	}
 }
@@ -113,7 +113,7 @@ func TestAverage(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, x := range s[1].Predictions {
-		if want, err := c.Predict(runs[i], TopDown{}, 2); err != nil || math.Abs(x-want.Makespan) > 1e-9 {
+		if want, err := c.Predict(runs[i], TopDown{}, 2); err != nil || !(math.Abs(x-want.Makespan) <= 1e-9) {
 			t.Errorf("calibrated, without errors: %v, want %v (%v)", x, want.Makespan, err)
 		}
 	}
@@ -140,12 +140,13 @@ func TestPlanMean(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, e := range p.Estimates {
-		if math.Abs(e.Makespan-s[i].Mean) > 1e-9 || math.Abs(e.Low-s[i].Low) > 1e-9 || math.Abs(e.High-s[i].High) > 1e-9 {
+		if !(math.Abs(e.Makespan-s[i].Mean) <= 1e-9) || !(math.Abs(e.Low-s[i].Low) <= 1e-9) ||
+			!(math.Abs(e.High-s[i].High) <= 1e-9) {
 			t.Errorf("%+v, want the mean %v, %v to %v", e, s[i].Mean, s[i].Low, s[i].High)
 		}
 	}
 	// The mean of the greatest of four uniform on [0.9, 1.1] is 0.9 + 0.2·4/5.
-	if m := p.Estimates[1].Makespan; math.Abs(m-106) > 0.6 {
+	if m := p.Estimates[1].Makespan; !(math.Abs(m-106) <= 0.6) {
 		t.Errorf("on four slots %v s, want 106", m)
 	}
 }
@@ -214,7 +215,7 @@ func TestSpread(t *testing.T) {
 func TestQuantile(t *testing.T) {
 	x := []float64{5, 1, 4, 2, 3.5}
 	for _, q := range []float64{0, 0.05, 0.25, 0.5, 0.9, 1} {
-		if got, want := Quantile(slices.Clone(x), q), stats.Quantile(x, q); math.Abs(got-want) > 1e-14 {
+		if got, want := Quantile(slices.Clone(x), q), stats.Quantile(x, q); !(math.Abs(got-want) <= 1e-14) {
 			t.Errorf("%v-quantile %v, want %v", q, got, want)
 		}
 	}

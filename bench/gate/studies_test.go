@@ -96,7 +96,7 @@ func TestStudies(t *testing.T) {
 			if int(space.Size().N) != w.configs || space.Dim() != w.params {
 				t.Errorf("%d configurations of %d parameters, want %d of %d", space.Size().N, space.Dim(), w.configs, w.params)
 			}
-			if got := goal.Show(best.Value); math.Abs(got-w.best) > 1e-6*w.best {
+			if got := goal.Show(best.Value); !(math.Abs(got-w.best) <= 1e-6*w.best) {
 				t.Errorf("optimum %v, want %v", got, w.best)
 			}
 			if !goal.Grows {
@@ -157,7 +157,7 @@ func replayAll(
 			best = sum
 		}
 	}
-	if math.Abs(best-want.Value) > 1e-9*math.Abs(best) {
+	if !(math.Abs(best-want.Value) <= 1e-9*math.Abs(best)) {
 		t.Errorf("the best replayed mean is %v, the optimum %v", best, want.Value)
 	}
 	if got := clock.Now().Sub(begin); got != total {

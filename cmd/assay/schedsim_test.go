@@ -81,7 +81,7 @@ func TestSchedsimExample(t *testing.T) {
 		if err := json.Unmarshal([]byte(out), &direct); err != nil {
 			t.Fatalf("%v in %s", err, out)
 		}
-		if trial.State != "done" || math.Abs(direct.Slowdown-trial.Value) > 1e-4 {
+		if trial.State != "done" || !(math.Abs(direct.Slowdown-trial.Value) <= 1e-4) {
 			t.Errorf("trial %s: the simulator says %v", strings.TrimSpace(line), direct.Slowdown)
 		}
 		least = min(least, trial.Value)

@@ -89,7 +89,7 @@ func TestMeasureHandComputed(t *testing.T) {
 
 func near(t *testing.T, what string, got, want float64) {
 	t.Helper()
-	if math.Abs(got-want) > 1e-9*max(1, math.Abs(want)) {
+	if !(math.Abs(got-want) <= 1e-9*max(1, math.Abs(want))) {
 		t.Errorf("%s: got %v, want %v", what, got, want)
 	}
 }

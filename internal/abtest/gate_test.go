@@ -21,7 +21,7 @@ func TestParseGate(t *testing.T) {
 		"slower > 150%":   {Slower, 1.5},
 	} {
 		g, err := ParseGate(text)
-		if err != nil || g.Side != want.Side || math.Abs(g.Limit-want.Limit) > 1e-12 {
+		if err != nil || g.Side != want.Side || !(math.Abs(g.Limit-want.Limit) <= 1e-12) {
 			t.Errorf("%q is %+v, %v; want %+v", text, g, err, want)
 			continue
 		}

@@ -38,11 +38,11 @@ func TestGroups(t *testing.T) {
 	for i, m := range machines {
 		g := n.Workers[i]
 		// The median of a configuration is near the median of rack2, or a little below it.
-		if ratio := g.Median / n.Workers[0].Median; math.Abs(ratio-m.slower) > 0.03*m.slower || g.Runs != 240 ||
+		if ratio := g.Median / n.Workers[0].Median; !(math.Abs(ratio-m.slower) <= 0.03*m.slower) || g.Runs != 240 ||
 			g.Configs != 40 {
 			t.Errorf("%+v, want %v times the first", g, m.slower)
 		}
-		if want := m.noise * g.Median; g.CV == nil || math.Abs(*g.CV-want) > 0.15*want {
+		if want := m.noise * g.Median; g.CV == nil || !(math.Abs(*g.CV-want) <= 0.15*want) {
 			t.Errorf("%s: a deviation of %v, want %v", g.Worker, *g.CV, want)
 		}
 	}

@@ -43,7 +43,7 @@ func TestAdvice(t *testing.T) {
 		t.Errorf("light noise: %s, %s of %d", light.Tail.Kind, light.Estimator, light.Repeat)
 	}
 	if light.Config != "a=1" || light.Configs != 1 || light.Unit != "s" || light.Runs != 2000 ||
-		math.Abs(light.Median-1) > 0.01 {
+		!(math.Abs(light.Median-1) <= 0.01) {
 		t.Errorf("%+v", light)
 	}
 	// The least K with p^K < 0.05 is taken for runs with P[y > 1.05·min] = p.
@@ -55,7 +55,7 @@ func TestAdvice(t *testing.T) {
 		t.Errorf("heavy noise: %s of index %v, %s", tail.Tail.Kind, *tail.Tail.Index, tail.Estimator)
 	}
 	p := math.Pow(1.05, -1.5) // of the distribution
-	if want := math.Log(0.05) / math.Log(p); math.Abs(float64(tail.Repeat)-want) > 0.15*want ||
+	if want := math.Log(0.05) / math.Log(p); !(math.Abs(float64(tail.Repeat)-want) <= 0.15*want) ||
 		tail.RepeatPareto == nil {
 		t.Errorf("K %d, want about %.1f; by the model %v", tail.Repeat, want, tail.RepeatPareto)
 	}
@@ -93,7 +93,7 @@ func TestSamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n.Configs != 2 || n.Runs != 50 || n.Config != "" || n.Unit != "" || math.Abs(n.Median-1) > 0.02 {
+	if n.Configs != 2 || n.Runs != 50 || n.Config != "" || n.Unit != "" || !(math.Abs(n.Median-1) <= 0.02) {
 		t.Errorf("pooled: %d configurations, %d runs, median %v in %q", n.Configs, n.Runs, n.Median, n.Unit)
 	}
 	if n, err = NoiseOf([]NoiseSample{{Config: "a", Values: a}, {Config: "b", Values: normalNoise(60, 0.05, rng)}}, "s",
@@ -137,7 +137,7 @@ func TestRanks(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r := alike.Ranks; r.Ranks != 4 || r.Rows != 500 || *r.Correlation < 0.95 || *r.IndependentRuns > 1.2 ||
-		math.Abs(r.AllLateShare-r.LateShare) > 1e-9 {
+		!(math.Abs(r.AllLateShare-r.LateShare) <= 1e-9) {
 		t.Errorf("alike: %+v", r)
 	}
 	if !strings.Contains(alike.Advice, "repeat at different times") || alike.Runs != 2000 {

@@ -55,14 +55,9 @@ func (p *prose) per(name string) float64 {
 	return float64(p.counts[name]) * 1000 / float64(max(p.words, 1))
 }
 
-// TestProse holds the phrases of all kinds of text below the ceilings of testdata/prose.json, which may only fall.
-// UPDATE_PROSE=1 lowers them to the counts of now. CONTRIBUTING.md has the rules of style.
-func TestProse(t *testing.T) {
-	root := "../.."
-	kinds := map[string]*prose{}
-	for _, k := range []string{"comments", "strings", "documents", "templates"} {
-		kinds[k] = &prose{counts: map[string]int{}}
-	}
+// texts calls visit with the path of each file of the repository that people write, in the order of the tree.
+func texts(t *testing.T, root string, visit func(path string) error) {
+	t.Helper()
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -77,11 +72,22 @@ func TestProse(t *testing.T) {
 			}
 			return nil
 		}
-		return count(kinds, path)
+		return visit(path)
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// TestProse holds the phrases of all kinds of text below the ceilings of testdata/prose.json, which may only fall.
+// UPDATE_PROSE=1 lowers them to the counts of now. CONTRIBUTING.md has the rules of style.
+func TestProse(t *testing.T) {
+	root := "../.."
+	kinds := map[string]*prose{}
+	for _, k := range []string{"comments", "strings", "documents", "templates"} {
+		kinds[k] = &prose{counts: map[string]int{}}
+	}
+	texts(t, root, func(path string) error { return count(kinds, path) })
 	const ceilings = "testdata/prose.json"
 	var most map[string]map[string]float64
 	if b, err := os.ReadFile(ceilings); err == nil {

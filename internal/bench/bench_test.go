@@ -158,7 +158,7 @@ func TestRelativeError(t *testing.T) {
 			!slices.Equal(got.BySeed, []float64{tt.want}) || got.CI95 != [2]float64{tt.want, tt.want} {
 			t.Errorf("%s: got %+v, want an error of %v", tt.name, got, tt.want)
 		}
-		if got := r.Geomean[0].RE; math.Abs(got-tt.want) > 1e-12 {
+		if got := r.Geomean[0].RE; !(math.Abs(got-tt.want) <= 1e-12) {
 			t.Errorf("%s: geometric mean %v, want %v", tt.name, got, tt.want)
 		}
 	}
@@ -218,7 +218,7 @@ func TestBudgets(t *testing.T) {
 	} {
 		r := mustRun(t, Options{Problems: []Problem{p}, Methods: []Method{inOrder}, Budgets: []Budget{tt.budget}})
 		got := r.Rows[0]
-		if got.Completed != tt.completed || got.Spent != tt.spent || math.Abs(got.Mean-tt.re) > 1e-12 {
+		if got.Completed != tt.completed || got.Spent != tt.spent || !(math.Abs(got.Mean-tt.re) <= 1e-12) {
 			t.Errorf("%+v: completed %v in %v s with an error of %v, want %v in %v s with %v",
 				tt.budget, got.Completed, got.Spent, got.Mean, tt.completed, tt.spent, tt.re)
 		}
@@ -268,7 +268,7 @@ func TestBudgetsAgreeWithOracle(t *testing.T) {
 					best, found = c.truth[x], c.truth[x]
 				}
 			}
-			if got, want := r.Rows[i].Mean, (found-p.Optimum)/p.Optimum; math.Abs(got-want) > 1e-9*(1+want) {
+			if got, want := r.Rows[i].Mean, (found-p.Optimum)/p.Optimum; !(math.Abs(got-want) <= 1e-9*(1+want)) {
 				t.Errorf("%+v of %+v: error %v, want %v", b, budgets, got, want)
 			}
 			if r.Rows[i].Completed != completed || r.Rows[i].Trials < completed {
@@ -409,7 +409,7 @@ func TestGeomean(t *testing.T) {
 				t.Errorf("row %+v", row)
 			}
 		}
-		if want := math.Exp(stats.Mean(logs)) - 1; len(logs) != 18 || math.Abs(g.RE-want) > 1e-12 {
+		if want := math.Exp(stats.Mean(logs)) - 1; len(logs) != 18 || !(math.Abs(g.RE-want) <= 1e-12) {
 			t.Errorf("%s at %v: got %v, want %v of 18 runs, not %d", g.Method, g.Budget, g.RE, want, len(logs))
 		}
 		if !(g.CI95[0] <= g.RE && g.RE <= g.CI95[1]) {

@@ -142,7 +142,7 @@ func TestPendingRunsCount(t *testing.T) {
 	f := &function{form: form{regression: Smooth, attributes: every(l.attrs)}, attrs: l.attrs}
 	row := f.features(ps[0].Config)
 	before, after := s.Predict(row), a.withPending(l, s).Predict(row)
-	if !(after.Std < 0.9*before.Std) || math.Abs(after.Mean-before.Mean) > 0.05*before.Std {
+	if !(after.Std < 0.9*before.Std) || !(math.Abs(after.Mean-before.Mean) <= 0.05*before.Std) {
 		t.Errorf("what runs is predicted as %+v, before as %+v: surer is wanted, of the same mean", after, before)
 	}
 }
@@ -163,7 +163,7 @@ func TestErrorIsOfTheWholeSpace(t *testing.T) {
 	}
 	want := max(m.Error(), math.Sqrt(m.Error()*100*math.Sqrt(2/math.Pi)*sum))
 	steps := l.Progress()
-	if got := steps[len(steps)-1].Error; math.Abs(got-want) > 1e-9*want {
+	if got := steps[len(steps)-1].Error; !(math.Abs(got-want) <= 1e-9*want) {
 		t.Errorf("error %v, want %v", got, want)
 	}
 	if first := steps[0].Error; !math.IsNaN(first) && first < want {

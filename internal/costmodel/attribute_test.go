@@ -88,7 +88,7 @@ func TestEndsAreOfCapacity(t *testing.T) {
 		{assay.Param{Name: "cores", Kind: assay.Real, Lo: 1, Hi: 2, Step: 0.4}, 1, 1.8},
 	} {
 		worst, best := attributesOf(spaceOf(t, tt.param), nil)[0].ends()
-		if math.Abs(worst-tt.worst) > 1e-12 || math.Abs(best-tt.best) > 1e-12 {
+		if !(math.Abs(worst-tt.worst) <= 1e-12) || !(math.Abs(best-tt.best) <= 1e-12) {
 			t.Errorf("%s: ends %v and %v, want %v and %v", tt.param.Name, worst, best, tt.worst, tt.best)
 		}
 	}
@@ -188,7 +188,7 @@ func TestRiskBetweenFailureAndSuccess(t *testing.T) {
 	s := spaceOf(t, assay.Param{Name: "memory", Kind: assay.Real, Lo: 1, Hi: 256})
 	f := newFeasibility(s, attributesOf(s, nil), []assay.Config{{4}}, []assay.Config{{64}, {128}})
 	for x, want := range map[float64]float64{1: 1, 4: 1, 8: 0.75, 16: 0.5, 64: 0, 256: 0} {
-		if got := f.risk(assay.Config{x}); math.Abs(got-want) > 1e-12 {
+		if got := f.risk(assay.Config{x}); !(math.Abs(got-want) <= 1e-12) {
 			t.Errorf("risk %v at %v, want %v", got, x, want)
 		}
 	}

@@ -25,7 +25,7 @@ func TestElasticitiesAt(t *testing.T) {
 			t.Fatalf("%v, %v, want %v", got, err, c.want)
 		}
 		for name, want := range c.want {
-			if math.Abs(got[name]-want) > 0.1 {
+			if !(math.Abs(got[name]-want) <= 0.1) {
 				t.Errorf("at cpu=%s rtt=%s: %s %+.2f, want %+.2f", c.cpu, c.rtt, name, got[name], want)
 			}
 		}

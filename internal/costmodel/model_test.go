@@ -32,13 +32,13 @@ func TestModelAddsUp(t *testing.T) {
 		m := learned(t, b, opts, 14)
 		for c := range b.space.All() {
 			p := m.Predict(c)
-			if sum := p.Compute + p.Network + p.Disk + p.Other; math.Abs(sum-p.Seconds) > 1e-9*p.Seconds {
+			if sum := p.Compute + p.Network + p.Disk + p.Other; !(math.Abs(sum-p.Seconds) <= 1e-9*p.Seconds) {
 				t.Fatalf("%s: parts add up to %v of %v", name, sum, p.Seconds)
 			}
 			if !(p.Low <= p.Seconds && p.Seconds <= p.High) || p.Split != SplitFull || p.Fails != 0 {
 				t.Fatalf("%s: %+v", name, p)
 			}
-			if x, _ := b.run(c); opts.Published == nil && math.Abs(p.Compute-x.Metrics["cpu"]) > 0.25*x.Metrics["cpu"] {
+			if x, _ := b.run(c); opts.Published == nil && !(math.Abs(p.Compute-x.Metrics["cpu"]) <= 0.25*x.Metrics["cpu"]) {
 				t.Errorf("%s: %v s of computing at %s, want %v", name, p.Compute, b.space.Text(c), x.Metrics["cpu"])
 			}
 		}
@@ -227,7 +227,7 @@ func TestDataFlowIsLearned(t *testing.T) {
 		m := learned(t, b, Options{Published: pub}, 18)
 		for c := range b.space.All() {
 			x, _ := b.run(c)
-			if got, want := m.Predict(c).DataFlow, x.Metrics["data_flow"]; math.Abs(got-want) > 0.1*want {
+			if got, want := m.Predict(c).DataFlow, x.Metrics["data_flow"]; !(math.Abs(got-want) <= 0.1*want) {
 				t.Errorf("%v: data flow %v at %s, want %v", pub, got, b.space.Text(c), want)
 			}
 		}

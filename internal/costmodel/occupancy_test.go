@@ -138,7 +138,7 @@ func TestProfileAddsUp(t *testing.T) {
 			t.Fatal(err)
 		}
 		negative := r.Compute < 0 || r.Network < 0 || r.Disk < 0 || r.Other < 0
-		if got := r.DataFlow * r.Of(Whole); math.Abs(got-r.Seconds) > 1e-9*r.Seconds || negative {
+		if got := r.DataFlow * r.Of(Whole); !(math.Abs(got-r.Seconds) <= 1e-9*r.Seconds) || negative {
 			t.Fatalf("%+v adds up to %v", r, got)
 		}
 	})
@@ -194,7 +194,8 @@ func TestOtherIsPredicted(t *testing.T) {
 	}
 	for _, m := range []*Model{m, &again} {
 		p := m.Predict(assay.Config{5})
-		if p.Network != 0 || p.Disk != 0 || math.Abs(p.Other-8) > 0.8 || math.Abs(p.Seconds-10) > 0.5 || !m.Runs()[0].NoIO {
+		if p.Network != 0 || p.Disk != 0 || !(math.Abs(p.Other-8) <= 0.8) || !(math.Abs(p.Seconds-10) <= 0.5) ||
+			!m.Runs()[0].NoIO {
 			t.Errorf("%+v, want 8 s of other and no I/O in 10 s", p)
 		}
 	}

@@ -32,7 +32,7 @@ func TestPairwiseFindsInteraction(t *testing.T) {
 	}
 	for cpu := 1.0; cpu <= 8; cpu++ {
 		for rtt := 0.0; rtt <= 18; rtt += 3 {
-			if got, want := p.Predict([]float64{cpu, rtt}).Mean, value(cpu, rtt); math.Abs(got-want) > 0.03*want {
+			if got, want := p.Predict([]float64{cpu, rtt}).Mean, value(cpu, rtt); !(math.Abs(got-want) <= 0.03*want) {
 				t.Errorf("cpu %v, rtt %v: got %v, want %v", cpu, rtt, got, want)
 			}
 		}

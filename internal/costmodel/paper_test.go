@@ -108,7 +108,7 @@ func TestLeaveOneOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := m.Error(), 200.0/3; math.Abs(got-want) > 1e-9 {
+	if got, want := m.Error(), 200.0/3; !(math.Abs(got-want) <= 1e-9) {
 		t.Errorf("got %v %%, want %v", got, want)
 	}
 }
@@ -136,7 +136,7 @@ func TestNormalizedRegression(t *testing.T) {
 	}
 	for i := range 5 {
 		l := float64(i)
-		if got, _, _ := f.at(assay.Config{l, 3}); math.Abs(got-9/attrs[0].number(l)) > 1e-9 {
+		if got, _, _ := f.at(assay.Config{l, 3}); !(math.Abs(got-9/attrs[0].number(l)) <= 1e-9) {
 			t.Errorf("level %v: got %v, want %v", l, got, 9/attrs[0].number(l))
 		}
 	}
@@ -178,7 +178,7 @@ func TestScreening(t *testing.T) {
 		t.Fatal(err)
 	}
 	for c := range space.All() {
-		if got, want := m.Predict(c).Seconds, time100(ps[0].Config).Elapsed.Seconds(); math.Abs(got-want) > 1e-9*want {
+		if got, want := m.Predict(c).Seconds, time100(ps[0].Config).Elapsed.Seconds(); !(math.Abs(got-want) <= 1e-9*want) {
 			t.Fatalf("initial prediction %v, want the reference's %v", got, want)
 		}
 	}

@@ -62,7 +62,7 @@ func TestPredictAt(t *testing.T) {
 		want     float64
 	}{{"1.5", "5ms", truth(1.5, 0.005)}, {"0.75", "0.015", truth(0.75, 0.015)}, {"3", "10ms", truth(3, 0.01)}} {
 		p, err := at(x.cpu, x.rtt, "b")
-		if err != nil || math.Abs(p.Seconds-x.want) > 0.15*x.want {
+		if err != nil || !(math.Abs(p.Seconds-x.want) <= 0.15*x.want) {
 			t.Errorf("at cpu=%s rtt=%s: %v s, %v, want %v", x.cpu, x.rtt, p.Seconds, err, x.want)
 		}
 	}

@@ -202,11 +202,11 @@ func TestErrorIsThatOfTheTestSet(t *testing.T) {
 			}
 		}
 		steps := l.Progress()
-		if got := steps[len(steps)-1].Error; math.Abs(got-whole) > 1e-9 || math.Abs(got-m.Error()) < 1 {
+		if got := steps[len(steps)-1].Error; !(math.Abs(got-whole) <= 1e-9) || math.Abs(got-m.Error()) < 1 {
 			t.Errorf("%v: current error %v, want %v and not the %v of leave-one-out", e, got, whole, m.Error())
 		}
 		for _, f := range l.plan.(*published).predictors {
-			if want, ok := parts[f.part]; ok && math.Abs(f.error-want) > 1e-9 {
+			if want, ok := parts[f.part]; ok && !(math.Abs(f.error-want) <= 1e-9) {
 				t.Errorf("%v: error of %v is %v, want %v", e, f.part, f.error, want)
 			}
 		}

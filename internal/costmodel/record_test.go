@@ -121,7 +121,7 @@ func TestRecall(t *testing.T) {
 				if n := len(l.Progress()); n == 0 || l.Progress()[n-1].Spent < 0.999*own.spent {
 					t.Errorf("%d steps", n)
 				}
-				if e, f := got.Error(), want.Error(); math.Abs(e-f) > 0.05*(e+f) {
+				if e, f := got.Error(), want.Error(); !(math.Abs(e-f) <= 0.05*(e+f)) {
 					t.Errorf("error %v, of the learner %v", e, f)
 				}
 			})

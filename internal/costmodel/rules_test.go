@@ -118,7 +118,7 @@ func TestLimitIsTheGreatestPart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e := m.Explain(assay.Config{1}); e.Limit != want || math.Abs(e.Share-0.4) > 0.02 {
+		if e := m.Explain(assay.Config{1}); e.Limit != want || !(math.Abs(e.Share-0.4) <= 0.02) {
 			t.Errorf("%v is limited by %v with %v, want 0.4 of %v", r, e.Limit, e.Share, want)
 		}
 	}
@@ -153,7 +153,7 @@ func TestPlaceInTheLongestRange(t *testing.T) {
 		p := &surface{lo: []float64{r[0]}, hi: []float64{r[1]}, warp: []Transform{Identity}}
 		for share, want := range map[float64]float64{0: -0.5, 0.25: -0.25, 0.5: 0, 1: 0.5} {
 			x := r[0]*(1-share) + r[1]*share
-			if got := p.place(0, x); math.Abs(got-want) > 1e-12 {
+			if got := p.place(0, x); !(math.Abs(got-want) <= 1e-12) {
 				t.Errorf("%v of the range %v is at %v, want %v", share, r, got, want)
 			}
 		}
@@ -180,11 +180,11 @@ func TestPairwiseInOtherUnits(t *testing.T) {
 		one, thousand := fit(1), fit(1000)
 		for x := 1.0; x <= 4; x += 0.5 {
 			a, b := one.Predict([]float64{x, 1}), thousand.Predict([]float64{x, 1})
-			if math.Abs(b.Mean-1000*a.Mean) > 1e-6*math.Abs(b.Mean) || math.Abs(b.Std-1000*a.Std) > 1e-6*b.Std {
+			if !(math.Abs(b.Mean-1000*a.Mean) <= 1e-6*math.Abs(b.Mean)) || !(math.Abs(b.Std-1000*a.Std) <= 1e-6*b.Std) {
 				t.Errorf("shift %v: %+v in units of 1, %+v of 1/1000", shift, a, b)
 			}
 			// The outcomes differ from a plane by 1 at most.
-			if !(a.Std > 0.1 && a.Std < 3) || math.Abs(a.Mean-(shift+23+7*x)) > 3 {
+			if !(a.Std > 0.1 && a.Std < 3) || !(math.Abs(a.Mean-(shift+23+7*x)) <= 3) {
 				t.Errorf("shift %v: at %v %+v", shift, x, a)
 			}
 		}
@@ -236,7 +236,7 @@ func TestSpreadIsShrunk(t *testing.T) {
 		if m.apart() {
 			t.Fatal("the total is not predicted as a whole")
 		}
-		if want := math.Sqrt((ratio + 5) / float64(n+5)); math.Abs(m.spread-want) > 1e-9 {
+		if want := math.Sqrt((ratio + 5) / float64(n+5)); !(math.Abs(m.spread-want) <= 1e-9) {
 			t.Errorf("%d runs: the spread is %v, want %v", n, m.spread, want)
 		}
 	}

@@ -112,7 +112,7 @@ func TestSurfaceLeaveOut(t *testing.T) {
 		}
 		for _, i := range group {
 			got, want := all[i], q.Predict(d.X[i])
-			if math.Abs(got.Mean-want.Mean) > 1e-6 || math.Abs(got.Std-want.Std) > 1e-6 {
+			if !(math.Abs(got.Mean-want.Mean) <= 1e-6) || !(math.Abs(got.Std-want.Std) <= 1e-6) {
 				t.Errorf("example %d: got %+v, want %+v", i, got, want)
 			}
 		}
@@ -132,7 +132,7 @@ func TestSurfaceOfMany(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, x := range d.X {
-		if q := p.Predict(x); math.Abs(q.Mean-d.Y[i]) > 0.02 {
+		if q := p.Predict(x); !(math.Abs(q.Mean-d.Y[i]) <= 0.02) {
 			t.Errorf("example %d: got %+v, want %v", i, q, d.Y[i])
 		}
 	}

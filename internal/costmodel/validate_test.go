@@ -51,7 +51,7 @@ func TestLeaveOutIsByAssignment(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want, _, _ := g.at(runs[i].Config); math.Abs(means[i]-want) > 1e-9 {
+			if want, _, _ := g.at(runs[i].Config); !(math.Abs(means[i]-want) <= 1e-9) {
 				t.Errorf("%v: run %d is predicted as %v without %v, want %v", k, i, means[i], without, want)
 			}
 		}
@@ -105,7 +105,7 @@ func TestErrorOfASmallPart(t *testing.T) {
 		{DataFlow, []float64{2, 8}, 25},    // no occupancy: relative to itself
 		{Time, []float64{400, 1600}, 50},
 	} {
-		if got := partError(runs, []int{0, 1}, tt.part, tt.predicted); math.Abs(got-tt.want) > 1e-9 {
+		if got := partError(runs, []int{0, 1}, tt.part, tt.predicted); !(math.Abs(got-tt.want) <= 1e-9) {
 			t.Errorf("%v: %v %%, want %v", tt.part, got, tt.want)
 		}
 	}
@@ -117,8 +117,8 @@ func TestIntervalIsLogNormal(t *testing.T) {
 	m := &Model{runs: make([]Run, 6)}
 	low, high := m.interval(10, 0.1)
 	factor := math.Exp(2 * 0.1 * distuv.StudentsT{Sigma: 1, Nu: 5}.Quantile(0.975))
-	if math.Abs(low-10/factor) > 1e-12 || math.Abs(high-10*factor) > 1e-12 ||
-		math.Abs(factor-math.Exp(2*0.2570582)) > 1e-6 {
+	if !(math.Abs(low-10/factor) <= 1e-12) || !(math.Abs(high-10*factor) <= 1e-12) ||
+		!(math.Abs(factor-math.Exp(2*0.2570582)) <= 1e-6) {
 		t.Errorf("from %v to %v, want %v to %v", low, high, 10/factor, 10*factor)
 	}
 	for name, m := range map[string]*Model{"one run": {runs: make([]Run, 1)}, "no deviation": {runs: make([]Run, 6)}} {
@@ -194,7 +194,7 @@ func TestElasticitiesOfAPowerLaw(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := m.Explain(assay.Config{3, 5, 0, 2}).Elasticities
-	if math.Abs(e[0]+0.8) > 0.05 || math.Abs(e[1]-1) > 0.05 || !math.IsNaN(e[2]) || !math.IsNaN(e[3]) {
+	if !(math.Abs(e[0]+0.8) <= 0.05) || !(math.Abs(e[1]-1) <= 0.05) || !math.IsNaN(e[2]) || !math.IsNaN(e[3]) {
 		t.Errorf("elasticities %v, want -0.8, 1, NaN and NaN", e)
 	}
 }
@@ -214,7 +214,7 @@ func TestValuesBeside(t *testing.T) {
 		{assay.Param{Name: "x", Kind: assay.Ordinal, Levels: []string{"1", "10", "100"}}, 1, 0, 2},
 	} {
 		lo, hi := attributesOf(spaceOf(t, tt.param), nil)[0].beside(tt.x)
-		if math.Abs(lo-tt.lo) > 1e-12 || math.Abs(hi-tt.hi) > 1e-12 {
+		if !(math.Abs(lo-tt.lo) <= 1e-12) || !(math.Abs(hi-tt.hi) <= 1e-12) {
 			t.Errorf("beside %v of %+v: %v and %v, want %v and %v", tt.x, tt.param, lo, hi, tt.lo, tt.hi)
 		}
 	}

@@ -59,14 +59,14 @@ func TestReads(t *testing.T) {
 		}
 		m := b.Metrics[i]
 		if m.Unit != c.unit || m.Maximize != c.maximize || len(m.Processes) != c.processes || len(m.Processes[0]) != c.of ||
-			math.Abs(m.Processes[0][0]/c.first-1) > 1e-12 {
+			!(math.Abs(m.Processes[0][0]/c.first-1) <= 1e-12) {
 			t.Errorf("%s: %+v, want %+v", c.path, m, c)
 		}
 	}
 	// The value of an iteration of samples is their mean.
 	m := read(t, "jmh-sample.json").Benchmarks[0].Metrics[0]
 	want := (40.0*503 + 41*40 + 50*1302 + 51*102 + 60*74 + 61*5) / (503 + 40 + 1302 + 102 + 74 + 5) * 1e-9
-	if len(m.Processes) != 2 || math.Abs(m.Processes[0][0]/want-1) > 1e-12 {
+	if len(m.Processes) != 2 || !(math.Abs(m.Processes[0][0]/want-1) <= 1e-12) {
 		t.Errorf("%+v, want %v", m, want)
 	}
 }

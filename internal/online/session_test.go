@@ -144,7 +144,7 @@ func TestOnlineRanksShareTheSearch(t *testing.T) {
 				if got.Trials != 64 || got.State != "done" || !got.Best.Equal(assay.Config{5, 2}) {
 					t.Errorf("status %+v", got)
 				}
-				if mode == online.Steps && (got.Steps != 6 || math.Abs(got.Total-want) > 1e-9) {
+				if mode == online.Steps && (got.Steps != 6 || !(math.Abs(got.Total-want) <= 1e-9)) {
 					t.Errorf("%d steps of %v s in all, want 6 of %v: the sum of the maxima over ranks", got.Steps,
 						got.Total, want)
 				}

@@ -195,7 +195,7 @@ func TestSitesJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := got.Best.Path
-	if sum := p.Compute + p.Local + p.Remote + p.Staging + p.Waiting; math.Abs(sum-got.Best.Makespan) > 1e-9 {
+	if sum := p.Compute + p.Local + p.Remote + p.Staging + p.Waiting; !(math.Abs(sum-got.Best.Makespan) <= 1e-9) {
 		t.Errorf("the path %+v adds up to %v, makespan %v", p, sum, got.Best.Makespan)
 	}
 	if len(got.Best.Tasks) != 2 || got.Best.Tasks[1].ID != "b" || got.Best.Tasks[1].Data != "home" || got.Tasks != 2 ||

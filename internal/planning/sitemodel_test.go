@@ -66,7 +66,7 @@ func TestProfiles(t *testing.T) {
 	tasks := NewSiteModel(map[string]*costmodel.Model{"solve": learned}, machines)
 	for i, want := range []float64{50.0 / 4, 50 * 2, 100.0 / 10} {
 		x, err := tasks.Time(&workflow.Task{Kind: "solve"}, site.Resource{Compute: &sites[i], Storage: &sites[i]})
-		if err != nil || math.Abs(x.Compute-want) > 0.1*want {
+		if err != nil || !(math.Abs(x.Compute-want) <= 0.1*want) {
 			t.Errorf("at %s: %+v, %v; want %g s", sites[i].Name, x, err, want)
 		}
 	}
@@ -84,18 +84,18 @@ func TestTime(t *testing.T) {
 		speed, want float64
 	}{{"solve", 1, 100}, {"solve", 2, 50}, {"solve", 4, 25}, {"solve", 0, 100}, {"other", 2, 4}, {"", 4, 2}} {
 		x, err := tasks.Time(&workflow.Task{Kind: tt.kind, Run: 8}, at(tt.speed))
-		if err != nil || math.Abs(x.Compute+x.Stall-tt.want) > 0.1*tt.want {
+		if err != nil || !(math.Abs(x.Compute+x.Stall-tt.want) <= 0.1*tt.want) {
 			t.Errorf("%q at speed %v: %+v, %v; want %v s", tt.kind, tt.speed, x, err, tt.want)
 		}
 	}
 	// Cores and speed multiply, and a model by speed has it once.
 	four := &site.Site{Name: "s", Slots: 1, Speed: 2, Cores: 4}
 	x, err := tasks.Time(&workflow.Task{Kind: "solve"}, site.Resource{Compute: four, Storage: four})
-	if err != nil || math.Abs(x.Compute-12.5) > 1.25 {
+	if err != nil || !(math.Abs(x.Compute-12.5) <= 1.25) {
 		t.Errorf("4 cores of speed 2: %+v, %v; want 12.5 s", x, err)
 	}
 	fast := NewSiteModel(map[string]*costmodel.Model{"solve": model(t, "speed")}, nil)
-	if x, err := fast.Time(&workflow.Task{Kind: "solve"}, at(2)); err != nil || math.Abs(x.Compute-50) > 5 {
+	if x, err := fast.Time(&workflow.Task{Kind: "solve"}, at(2)); err != nil || !(math.Abs(x.Compute-50) <= 5) {
 		t.Errorf("a model by speed: %+v, %v; want 50 s", x, err)
 	}
 	again, err := tasks.Time(&workflow.Task{Kind: "solve"}, at(2))
@@ -127,7 +127,7 @@ func TestSpeedIsNotCores(t *testing.T) {
 	for _, c := range []float64{0, 2, 4} {
 		s := &site.Site{Name: "s", Slots: 1, Speed: 2, Cores: c}
 		x, err := tasks.Time(&workflow.Task{Kind: "solve", In: 1e6}, site.Resource{Compute: s, Storage: s})
-		if err != nil || math.Abs(x.Compute-5) > 0.5 || x.Stall > 0.01 {
+		if err != nil || !(math.Abs(x.Compute-5) <= 0.5) || x.Stall > 0.01 {
 			t.Errorf("%v cores of speed 2: %+v, %v; want 5 s and no I/O", c, x, err)
 		}
 	}
@@ -139,7 +139,7 @@ func TestUnlimited(t *testing.T) {
 	tasks := NewSiteModel(map[string]*costmodel.Model{"solve": model(t, "memory")}, nil)
 	s := &site.Site{Name: "s", Slots: 1}
 	x, err := tasks.Time(&workflow.Task{Kind: "solve"}, site.Resource{Compute: s, Storage: s})
-	if err != nil || math.Abs(x.Compute+x.Stall-25) > 2.5 {
+	if err != nil || !(math.Abs(x.Compute+x.Stall-25) <= 2.5) {
 		t.Errorf("%+v, %v; want 25 s", x, err)
 	}
 }

@@ -33,12 +33,12 @@ func TestSurrogateIsExactOrNearest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := s.predict(assay.Config{2}), math.Log(8); math.Abs(got-want) > 1e-12 { // of 4 and 16
+	if got, want := s.predict(assay.Config{2}), math.Log(8); !(math.Abs(got-want) <= 1e-12) { // of 4 and 16
 		t.Errorf("where two trials were: %v, want their mean %v", got, want)
 	}
 	// Far to the right the five nearest are the trials at 5, 4, 3 and the two at 2.
 	want := (math.Log(32) + math.Log(16) + math.Log(8) + math.Log(4) + math.Log(16)) / 5
-	if got := s.predict(assay.Config{90}); math.Abs(got-want) > 1e-12 {
+	if got := s.predict(assay.Config{90}); !(math.Abs(got-want) <= 1e-12) {
 		t.Errorf("elsewhere: %v, want the mean %v of the five nearest", got, want)
 	}
 }

@@ -85,8 +85,8 @@ func TestRank(t *testing.T) {
 	})
 	running := earlier("", space, 30, 4, f).Trials
 	got := Rank(k, running)
-	if len(got) != 3 || got[0].Study != "like" || math.Abs(got[0].Correlation-1) > 1e-9 ||
-		got[1].Study != "unlike" || math.Abs(got[1].Correlation+1) > 1e-9 || got[2].Err == nil {
+	if len(got) != 3 || got[0].Study != "like" || !(math.Abs(got[0].Correlation-1) <= 1e-9) ||
+		got[1].Study != "unlike" || !(math.Abs(got[1].Correlation+1) <= 1e-9) || got[2].Err == nil {
 		t.Errorf("ranking %+v", got)
 	}
 	if got[0].Points != 30 {
@@ -114,7 +114,7 @@ func TestFingerprint(t *testing.T) {
 	}
 	b, _ := Fingerprint(earlier("b", space, 3000, 2, f))
 	for i := range a {
-		if math.Abs(a[i]-b[i]) > 0.5 {
+		if !(math.Abs(a[i]-b[i]) <= 0.5) {
 			t.Errorf("point %d is %v in one and %v in the other", i, a[i], b[i])
 		}
 	}

@@ -29,12 +29,13 @@ func TestRankByComparesSurrogates(t *testing.T) {
 		Name: "earlier", Params: space.Params, Goal: testGoal, Trials: done(map[int]float64{0: 0, 2: 4, 4: 2}),
 	}})
 	got := RankBy(k, Linear, done(map[int]float64{0: 0, 2: 2, 4: 0}))
-	if want := 4.2 / math.Sqrt(2.8*8.8); len(got) != 1 || got[0].Points != 5 || math.Abs(got[0].Correlation-want) > 1e-12 {
+	if want := 4.2 / math.Sqrt(2.8*8.8); len(got) != 1 || got[0].Points != 5 ||
+		!(math.Abs(got[0].Correlation-want) <= 1e-12) {
 		t.Errorf("%+v, want the correlation %v of 5 points", got, want)
 	}
 	// It is another one at the trials alone, the correlation of (0, 2, 0) and (0, 4, 2).
 	if got := Rank(k, done(map[int]float64{0: 0, 2: 2, 4: 0})); got[0].Points != 3 ||
-		math.Abs(got[0].Correlation-math.Sqrt(3)/2) > 1e-12 {
+		!(math.Abs(got[0].Correlation-math.Sqrt(3)/2) <= 1e-12) {
 		t.Errorf("%+v, want the correlation %v of 3 points", got, math.Sqrt(3)/2)
 	}
 }
@@ -56,7 +57,7 @@ func TestSurrogates(t *testing.T) {
 				t.Errorf("%s: %v at %d, want the outcome %v", name, y[x], x, trial.Value)
 			}
 		}
-		if name == "linear" && math.Abs(y[1]-4) > 1e-12 || name == "knn" && math.Abs(y[1]-1.8) > 1e-12 {
+		if name == "linear" && !(math.Abs(y[1]-4) <= 1e-12) || name == "knn" && !(math.Abs(y[1]-1.8) <= 1e-12) {
 			t.Errorf("%s: %v at 1", name, y[1])
 		}
 		between[assay.Config{y[1], y[3], y[5]}.Key()] = true

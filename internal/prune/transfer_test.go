@@ -105,7 +105,7 @@ func TestRidgeLeavesOneOut(t *testing.T) {
 		for j, z := range rows[i] {
 			want += w[j] * z
 		}
-		if math.Abs(left[i]-want) > 1e-9 {
+		if !(math.Abs(left[i]-want) <= 1e-9) {
 			t.Errorf("example %d: %v, a fit without it predicts %v", i, left[i], want)
 		}
 	}
@@ -119,10 +119,10 @@ func TestRidgeLimits(t *testing.T) {
 		y[i] = 2*r[0] - r[1] + 5
 	}
 	w, a, _ := ridge(rows, y, []float64{7, 7}, 1e-9)
-	if math.Abs(w[0]-2) > 1e-6 || math.Abs(w[1]+1) > 1e-6 || math.Abs(a-5) > 1e-6 {
+	if !(math.Abs(w[0]-2) <= 1e-6) || !(math.Abs(w[1]+1) <= 1e-6) || !(math.Abs(a-5) <= 1e-6) {
 		t.Errorf("weights %v and intercept %v, want 2, -1 and 5", w, a)
 	}
-	if w, _, _ := ridge(rows, y, []float64{7, 7}, 1e12); math.Abs(w[0]-7) > 1e-6 || math.Abs(w[1]-7) > 1e-6 {
+	if w, _, _ := ridge(rows, y, []float64{7, 7}, 1e12); !(math.Abs(w[0]-7) <= 1e-6) || !(math.Abs(w[1]-7) <= 1e-6) {
 		t.Errorf("weights %v, want the prior", w)
 	}
 }

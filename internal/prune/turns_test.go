@@ -20,7 +20,7 @@ func TestLossIsInUnitsOfTheStudy(t *testing.T) {
 	space := line(10)
 	s := sourceOf(t, space, math.E, math.Pow(math.E, 3), math.Pow(math.E, 5)) // logarithms 1, 3 and 5
 	for x, want := range []float64{0, 1, 2} {
-		if got := s.loss(assay.Config{float64(x)}); math.Abs(got-want) > 1e-9 {
+		if got := s.loss(assay.Config{float64(x)}); !(math.Abs(got-want) <= 1e-9) {
 			t.Errorf("loss %v at %d, want %v", got, x, want)
 		}
 	}
@@ -92,7 +92,7 @@ func TestTurnsFollowTrust(t *testing.T) {
 		}
 	}
 	tr := &Transfer{base: &base{trials: make([]assay.Trial, 19)}, model: &blend{skill: 0.6}}
-	if got, want := tr.trust(), math.Tanh(math.Atanh(0.6)-0.25); math.Abs(got-want) > 1e-12 {
+	if got, want := tr.trust(), math.Tanh(math.Atanh(0.6)-0.25); !(math.Abs(got-want) <= 1e-12) {
 		t.Errorf("trust %v, want %v", got, want)
 	}
 }

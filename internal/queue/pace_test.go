@@ -37,11 +37,11 @@ func TestRatios(t *testing.T) {
 		}
 	}
 	got := ratios(f.studies)
-	if math.Abs(got["slow"]-1.5) > 0.25 {
+	if !(math.Abs(got["slow"]-1.5) <= 0.25) {
 		t.Errorf("slow: %v", got["slow"])
 	}
 	for _, w := range same {
-		if r := got[w.ID]; math.Abs(r-1) > 0.15 {
+		if r := got[w.ID]; !(math.Abs(r-1) <= 0.15) {
 			t.Errorf("%s: %v", w.ID, r)
 		}
 	}

@@ -103,7 +103,7 @@ func TestBelieve(t *testing.T) {
 }
 
 func TestNoise(t *testing.T) {
-	if got := field(done(1, 10)).Noise(); math.Abs(got-0.05) > 1e-9 {
+	if got := field(done(1, 10)).Noise(); !(math.Abs(got-0.05) <= 1e-9) {
 		t.Errorf("before any pair: %v", got)
 	}
 	if f := field(done(1, 10), done(1, 10)); f.Noise() != 0 || !f.Quiet() {

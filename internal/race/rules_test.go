@@ -95,17 +95,17 @@ func TestNoiseByHand(t *testing.T) {
 		case 3:
 			want = 0.1048358
 		}
-		if got := f.Noise(); math.Abs(got-want) > 1e-6 {
+		if got := f.Noise(); !(math.Abs(got-want) <= 1e-6) {
 			t.Errorf("after %d runs the noise is %v, want %v", i+1, got, want)
 		}
-		if got, want := f.Margin(), math.Exp(3*want)-1; math.Abs(got-want) > 1e-5 {
+		if got, want := f.Margin(), math.Exp(3*want)-1; !(math.Abs(got-want) <= 1e-5) {
 			t.Errorf("after %d runs the margin is %v, want %v", i+1, got, want)
 		}
 	}
 	if f := field(done(1, 10), done(1, 10)); f.Margin() != 0 {
 		t.Errorf("the margin of equal runs is %v", f.Margin())
 	}
-	if f := field(done(1, -10), done(1, -9), done(1, -10), done(1, -9)); math.Abs(f.Noise()-0.1048358) > 1e-6 {
+	if f := field(done(1, -10), done(1, -9), done(1, -10), done(1, -9)); !(math.Abs(f.Noise()-0.1048358) <= 1e-6) {
 		t.Errorf("the noise of negative values is %v", f.Noise())
 	}
 }

@@ -112,7 +112,7 @@ func TestSecondsReadsBack(t *testing.T) {
 			// A part that is 0 is left out, so that the last unit shown may
 			// be one greater than the one that was rounded to.
 		}
-		if math.Abs(back-s) > tol+1e-12 {
+		if !(math.Abs(back-s) <= tol+1e-12) {
 			t.Fatalf("Seconds(%v) = %q, which is %v", s, text, back)
 		}
 	})

@@ -70,13 +70,13 @@ func TestExplain(t *testing.T) {
 			t.Errorf("got %+v", p)
 		}
 	}
-	if math.Abs(sum-math.Log(e.Predicted)) > 1e-9 || share > 1+1e-9 || share < 0.8 {
+	if !(math.Abs(sum-math.Log(e.Predicted)) <= 1e-9) || share > 1+1e-9 || share < 0.8 {
 		t.Errorf("effects lead to %v, the prediction is %v; shares sum to %v", sum, math.Log(e.Predicted), share)
 	}
 	if e.Params[0].Effect >= 0 || e.Params[0].Share < e.Params[1].Share {
 		t.Errorf("the best configuration has many threads: %+v", e.Params)
 	}
-	if math.Abs(e.Params[2].Effect) > 0.05 || e.Params[2].Share > 0.02 {
+	if !(math.Abs(e.Params[2].Effect) <= 0.05) || e.Params[2].Share > 0.02 {
 		t.Errorf("a parameter without effect: %+v", e.Params[2])
 	}
 }
@@ -130,7 +130,7 @@ func TestExplainTooFew(t *testing.T) {
 	}
 	same := someTrials(t, 20, func(tr *assay.Trial) { tr.Value = 7 })
 	e, err := explainBest(params(), assay.Goal{Metric: "elapsed"}, same, 1)
-	if err != nil || e.Explained != 0 || math.Abs(e.Predicted-7) > 1e-9 {
+	if err != nil || e.Explained != 0 || !(math.Abs(e.Predicted-7) <= 1e-9) {
 		t.Errorf("equal values: %+v, %v", e, err)
 	}
 }
@@ -164,7 +164,7 @@ func TestExplainConditional(t *testing.T) {
 			t.Errorf("one that is not in force has an effect: %+v", p)
 		}
 	}
-	if math.Abs(sum-math.Log(e.Predicted)) > 1e-9 {
+	if !(math.Abs(sum-math.Log(e.Predicted)) <= 1e-9) {
 		t.Errorf("effects lead to %v, the prediction is %v", sum, math.Log(e.Predicted))
 	}
 	var b strings.Builder

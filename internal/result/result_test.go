@@ -253,7 +253,7 @@ func TestOutcome(t *testing.T) {
 	}
 	r.Checks = append(r.Checks, assay.Trial{Proposal: assay.Proposal{ID: 2}, State: assay.Failed})
 	g := NewOutcome("s", space, goal, r).Gain
-	if g == nil || math.Abs(g.Change-1) > 0.01 || g.Verdict != "more" || g.Runs != 5 || g.First != 1 {
+	if g == nil || !(math.Abs(g.Change-1) <= 0.01) || g.Verdict != "more" || g.Runs != 5 || g.First != 1 {
 		t.Errorf("gain %+v", g)
 	}
 	r.Found = false

@@ -60,14 +60,14 @@ func TestCrossCorrelation(t *testing.T) {
 			want += (f[i] - mf) * (g[i] - mg) / (sf * sg) / float64(n)
 		}
 		got := CrossCorrelation(f, g)
-		if math.Abs(got-want) > 1e-9 || got < -1 || got > 1 {
+		if !(math.Abs(got-want) <= 1e-9) || got < -1 || got > 1 {
 			t.Fatalf("got %v, want %v", got, want)
 		}
 		scaled := make([]float64, n)
 		for i := range g {
 			scaled[i] = 40 - 3*g[i]
 		}
-		if flipped := CrossCorrelation(f, scaled); math.Abs(flipped+got) > 1e-9 {
+		if flipped := CrossCorrelation(f, scaled); !(math.Abs(flipped+got) <= 1e-9) {
 			t.Fatalf("scaled by -3: %v, want %v", flipped, -got)
 		}
 	})

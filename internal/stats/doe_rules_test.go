@@ -172,7 +172,7 @@ func TestMaximinOfThree(t *testing.T) {
 		least = min(least, phi([][]float64{{0.1, y[order[0]]}, {0.4, y[order[1]]}, {0.9, y[order[2]]}}))
 	}
 	Maximin(points, 200, rng)
-	if got := phi(points); math.Abs(got-least) > 1e-9*least {
+	if got := phi(points); !(math.Abs(got-least) <= 1e-9*least) {
 		t.Errorf("phi is %v, the least %v: %v", got, least, points)
 	}
 }

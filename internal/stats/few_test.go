@@ -20,7 +20,7 @@ func TestCompareFew(t *testing.T) {
 	for _, x := range []struct{ got, want float64 }{
 		{c.Change, math.Expm1(-1)}, {c.Low, math.Expm1(-1 - half)}, {c.High, math.Expm1(-1 + half)},
 	} {
-		if math.Abs(x.got-x.want) > 1e-8 {
+		if !(math.Abs(x.got-x.want) <= 1e-8) {
 			t.Errorf("got %v, want %v", x.got, x.want)
 		}
 	}
@@ -58,7 +58,7 @@ func TestCompareFewSpecial(t *testing.T) {
 		t.Errorf("equal: %+v", c)
 	}
 	c = CompareFew([]float64{-1, -1.1, -0.9}, []float64{1, 1.1, 0.9}, nil, CompareOptions{})
-	if c.Verdict != More || math.Abs(c.Change-2) > 1e-9 {
+	if c.Verdict != More || !(math.Abs(c.Change-2) <= 1e-9) {
 		t.Errorf("both signs: %+v", c)
 	}
 }

@@ -15,7 +15,7 @@ var depression = []float64{-0.952, 0.147, -1.022, -0.430, -0.620, -0.590, -0.490
 func TestHodgesLehmannDepression(t *testing.T) {
 	e := HodgesLehmann(depression, 0.95)
 	if !closeTo(e.Value, -0.46, 1e-12) || !closeTo(e.Low, -0.786, 1e-12) ||
-		!closeTo(e.High, -0.010, 1e-12) || math.Abs(e.Level-0.961) > 5e-4 {
+		!closeTo(e.High, -0.010, 1e-12) || !(math.Abs(e.Level-0.961) <= 5e-4) {
 		t.Errorf("got %+v, want -0.46 [-0.786, -0.010] at 0.961", e)
 	}
 }
@@ -79,7 +79,7 @@ func TestSignedRankRankNormalMeetsExact(t *testing.T) {
 	k, tail := signedRankRank(100, 0.025)
 	law := 100.0 * 101 / 4
 	sd := math.Sqrt(100.0 * 101 * 201 / 24)
-	if want := law - 1.96*sd; math.Abs(float64(k)-want) > 2 || tail > 0.025 || tail < 0.0245 {
+	if want := law - 1.96*sd; !(math.Abs(float64(k)-want) <= 2) || tail > 0.025 || tail < 0.0245 {
 		t.Errorf("k = %d at %v, want about %.0f", k, tail, want)
 	}
 	big, _ := signedRankRank(101, 0.025)

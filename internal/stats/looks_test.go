@@ -36,7 +36,7 @@ func TestCompareAtLook(t *testing.T) {
 		a[i], b[i] = 1+0.01*float64(i), (1+0.01*float64(i))*(0.8+0.001*float64(i))
 	}
 	c := CompareAtLook(a[:8], b[:8], 0)
-	if c.Verdict != Less || math.Abs(c.Change+0.196) > 0.002 || c.N != 8 {
+	if c.Verdict != Less || !(math.Abs(c.Change+0.196) <= 0.002) || c.N != 8 {
 		t.Errorf("8 pairs: %+v", c)
 	}
 	if late := CompareAtLook(a, b, 0); late.Level <= c.Level {

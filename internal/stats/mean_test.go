@@ -32,7 +32,7 @@ func TestMeanIntervalCovers(t *testing.T) {
 			covered++
 		}
 	}
-	if got := float64(covered) / reps; math.Abs(got-0.95) > 3*math.Sqrt(0.95*0.05/reps) {
+	if got := float64(covered) / reps; !(math.Abs(got-0.95) <= 3*math.Sqrt(0.95*0.05/reps)) {
 		t.Errorf("coverage %.4f of normal data, want 0.95", got)
 	}
 }

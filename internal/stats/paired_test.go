@@ -105,8 +105,8 @@ func TestComparePairedOfMany(t *testing.T) {
 		a, b = append(a, math.Exp(0.1*rng.NormFloat64())), append(b, math.Exp(0.1*rng.NormFloat64()-0.05))
 	}
 	exact, many := ComparePaired(a[:49], b[:49], CompareOptions{}), ComparePaired(a[:50], b[:50], CompareOptions{})
-	if many.P > 2*exact.P || many.P < exact.P/2 || math.Abs(exact.Low-many.Low) > 0.01 ||
-		math.Abs(exact.High-many.High) > 0.01 {
+	if many.P > 2*exact.P || many.P < exact.P/2 || !(math.Abs(exact.Low-many.Low) <= 0.01) ||
+		!(math.Abs(exact.High-many.High) <= 0.01) {
 		t.Errorf("49: %v [%v, %v], 50: %v [%v, %v]", exact.P, exact.Low, exact.High, many.P, many.Low, many.High)
 	}
 	equal := make([]float64, 60)

@@ -79,7 +79,7 @@ func TestPermutationScatters(t *testing.T) {
 			a, b := float64(p.At(i))/n-0.5, float64(p.At(i+1))/n-0.5
 			sum += a * b
 		}
-		if r := sum / m * 12; math.Abs(r) > 5/math.Sqrt(m) {
+		if r := sum / m * 12; !(math.Abs(r) <= 5/math.Sqrt(m)) {
 			t.Errorf("seed %d: correlation %v", seed, r)
 		}
 	}

@@ -104,7 +104,7 @@ func TestFoldoverFreesMainEffects(t *testing.T) {
 		effects := stats.Effects(rows, y)
 		for j, e := range effects {
 			want := map[int]float64{2: 5, 5: 3, 1: 1}[j] * float64(len(rows))
-			if math.Abs(e-want) > 1e-6 {
+			if !(math.Abs(e-want) <= 1e-6) {
 				t.Errorf("n = %d: effect %d is %v, want %v", n, j, e, want)
 			}
 		}

@@ -20,7 +20,7 @@ func TestProportion(t *testing.T) {
 		{0, 0, 0.95, 0, 1},
 	} {
 		e := stats.Proportion(tt.k, tt.n, tt.level)
-		if math.Abs(e.Low-tt.low) > 1e-3 || math.Abs(e.High-tt.high) > 1e-3 || e.N != tt.n || e.Level != tt.level {
+		if !(math.Abs(e.Low-tt.low) <= 1e-3) || !(math.Abs(e.High-tt.high) <= 1e-3) || e.N != tt.n || e.Level != tt.level {
 			t.Errorf("%d of %d: %+v, want %v to %v", tt.k, tt.n, e, tt.low, tt.high)
 		}
 		if v := float64(tt.k) / float64(tt.n); e.Value != v && !(tt.n == 0 && math.IsNaN(e.Value)) {
@@ -61,10 +61,10 @@ func TestProportionHasExactTails(t *testing.T) {
 	for n := 1; n <= 30; n += 4 {
 		for k := 0; k <= n; k++ {
 			e := stats.Proportion(k, n, 0.95)
-			if k > 0 && math.Abs(tail(n, k, n, e.Low)-0.025) > 1e-6 {
+			if k > 0 && !(math.Abs(tail(n, k, n, e.Low)-0.025) <= 1e-6) {
 				t.Errorf("%d of %d: below %v", k, n, e.Low)
 			}
-			if k < n && math.Abs(tail(n, 0, k, e.High)-0.025) > 1e-6 {
+			if k < n && !(math.Abs(tail(n, 0, k, e.High)-0.025) <= 1e-6) {
 				t.Errorf("%d of %d: above %v", k, n, e.High)
 			}
 		}
@@ -84,7 +84,7 @@ func TestMeanAtLeast(t *testing.T) {
 	for i := range equal {
 		equal[i] = 4
 	}
-	if got, want := stats.MeanAtLeast(equal, 0.95), 4*(1-math.Sqrt(math.Log(20)/100)); math.Abs(got-want) > 1e-12 {
+	if got, want := stats.MeanAtLeast(equal, 0.95), 4*(1-math.Sqrt(math.Log(20)/100)); !(math.Abs(got-want) <= 1e-12) {
 		t.Errorf("of 50 equal values: %v, want %v", got, want)
 	}
 	// By hand, n = 8 and confidence 0.5: the band is sqrt(ln 2 / 16).
@@ -94,7 +94,7 @@ func TestMeanAtLeast(t *testing.T) {
 	for i := range 8 {
 		want += max(0, 1-float64(i)/8-band)
 	}
-	if got := stats.MeanAtLeast(x, 0.5); math.Abs(got-want) > 1e-12 {
+	if got := stats.MeanAtLeast(x, 0.5); !(math.Abs(got-want) <= 1e-12) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	if x[0] != 8 {

@@ -91,7 +91,7 @@ func TestMedianIntervalTable(t *testing.T) {
 			x[i] = float64((i*7919)%c.n + 1) // a permutation of 1..n: 7919 is prime
 		}
 		e := MedianInterval(x, 0)
-		if e.Low != float64(c.j) || e.High != float64(c.k) || math.Abs(e.Level-c.level) > 6e-4 || len(e.Warnings) > 0 {
+		if e.Low != float64(c.j) || e.High != float64(c.k) || !(math.Abs(e.Level-c.level) <= 6e-4) || len(e.Warnings) > 0 {
 			t.Errorf("n=%d: got [%v, %v] at %.4f %v, want [%d, %d] at %.3f",
 				c.n, e.Low, e.High, e.Level, e.Warnings, c.j, c.k, c.level)
 		}
@@ -142,7 +142,7 @@ func TestMedianIntervalCovers(t *testing.T) {
 		}
 	}
 	// Three standard errors of a binomial share.
-	if got, tol := float64(covered)/reps, 3*math.Sqrt(level*(1-level)/reps); math.Abs(got-level) > tol {
+	if got, tol := float64(covered)/reps, 3*math.Sqrt(level*(1-level)/reps); !(math.Abs(got-level) <= tol) {
 		t.Errorf("coverage %.4f, want %.4f ± %.4f", got, level, tol)
 	}
 }
@@ -155,7 +155,7 @@ func TestMedianIntervalLarge(t *testing.T) {
 	}
 	e := MedianInterval(x, 0.95)
 	half := 1.96 * math.Sqrt(5000) / 2 // normal approximation
-	if e.Level < 0.95 || e.Level > 0.952 || math.Abs(e.High-e.Low-2*half) > 3 {
+	if e.Level < 0.95 || e.Level > 0.952 || !(math.Abs(e.High-e.Low-2*half) <= 3) {
 		t.Errorf("got [%v, %v] at %v, want 2499.5 ± %v", e.Low, e.High, e.Level, half)
 	}
 }

@@ -19,10 +19,10 @@ func TestCompareShiftPermeability(t *testing.T) {
 	k := splitRank(len(x), len(y), 0.025)
 	mid := kthDifference(s, r, pairs/2)/2 + kthDifference(s, r, pairs/2+1)/2
 	low, high := kthDifference(s, r, k), kthDifference(s, r, pairs+1-k)
-	if math.Abs(mid+0.305) > 1e-12 || math.Abs(low+0.76) > 1e-12 || math.Abs(high-0.15) > 1e-12 {
+	if !(math.Abs(mid+0.305) <= 1e-12) || !(math.Abs(low+0.76) <= 1e-12) || !(math.Abs(high-0.15) <= 1e-12) {
 		t.Errorf("got %v [%v, %v], want -0.305 [-0.76, 0.15]", mid, low, high)
 	}
-	if p := MannWhitney(x, y).P; math.Abs(p-0.2544) > 5e-5 { // R: wilcox.test(x, y)
+	if p := MannWhitney(x, y).P; !(math.Abs(p-0.2544) <= 5e-5) { // R: wilcox.test(x, y)
 		t.Errorf("P = %v, want 0.2544", p)
 	}
 }
@@ -115,7 +115,7 @@ func TestComparePaired(t *testing.T) {
 		b = append(b, drift*0.95*math.Exp(0.005*rng.NormFloat64()))
 	}
 	paired, apart := ComparePaired(a, b, CompareOptions{}), CompareShift(a, b, CompareOptions{})
-	if paired.Verdict != Less || math.Abs(paired.Change+0.05) > 0.005 ||
+	if paired.Verdict != Less || !(math.Abs(paired.Change+0.05) <= 0.005) ||
 		paired.Low > -0.05 || paired.High < -0.05 || paired.High-paired.Low > 0.02 {
 		t.Errorf("paired: %+v, want -0.05", paired)
 	}

@@ -38,10 +38,10 @@ func TestSimultaneous(t *testing.T) {
 	for _, r := range []float64{0, 0.3, 0.6, 0.9, 1} {
 		s := NewSimultaneous(paretoRanks(4, 4000, r, 1), sameLimits(4, limit))
 		k := s.Independent
-		if math.Abs(s.Late-0.5) > 0.02 || s.Ranks != 4 || s.Rows != 4000 {
+		if !(math.Abs(s.Late-0.5) <= 0.02) || s.Ranks != 4 || s.Rows != 4000 {
 			t.Errorf("r = %v: %+v", r, s)
 		}
-		if want := 6 / math.Pi * math.Asin(r/2); math.Abs(s.Correlation-want) > 0.03 { // Spearman's of a normal copula
+		if want := 6 / math.Pi * math.Asin(r/2); !(math.Abs(s.Correlation-want) <= 0.03) { // Spearman's of a normal copula
 			t.Errorf("r = %v: rank correlation %v, want %v", r, s.Correlation, want)
 		}
 		if !(k.Value < last) || !(k.Low <= k.Value && k.Value <= k.High) {
@@ -55,7 +55,7 @@ func TestSimultaneous(t *testing.T) {
 				t.Errorf("independent: worth %v [%v, %v] runs, want 4", k.Value, k.Low, k.High)
 			}
 		case 1:
-			if math.Abs(k.Value-1) > 1e-9 {
+			if !(math.Abs(k.Value-1) <= 1e-9) {
 				t.Errorf("equal: worth %v runs, want 1", k.Value)
 			}
 		}
@@ -65,7 +65,7 @@ func TestSimultaneous(t *testing.T) {
 // Two of four rows late on each rank, one of them together: ln(1/4) / ln(1/2) = 2.
 func TestSimultaneousByHand(t *testing.T) {
 	s := NewSimultaneous([][]float64{{1, 9, 9, 1}, {1, 9, 1, 9}}, sameLimits(2, 5))
-	if s.Late != 0.5 || s.AllLate != 0.25 || math.Abs(s.Independent.Value-2) > 1e-12 || s.Correlation != 0 {
+	if s.Late != 0.5 || s.AllLate != 0.25 || !(math.Abs(s.Independent.Value-2) <= 1e-12) || s.Correlation != 0 {
 		t.Errorf("got %+v", s)
 	}
 }
@@ -86,7 +86,7 @@ func TestSimultaneousEdges(t *testing.T) {
 		t.Errorf("never together: %+v, want 2, the number of ranks", k)
 	}
 	k = NewSimultaneous([][]float64{a[:8], b[:8], a[:8]}, sameLimits(3, 0.5)).Independent
-	if want := math.Log(3.0/8) / math.Log(0.5); math.Abs(k.Value-want) > 1e-12 || k.High != 3 {
+	if want := math.Log(3.0/8) / math.Log(0.5); !(math.Abs(k.Value-want) <= 1e-12) || k.High != 3 {
 		t.Errorf("never together in 8 rows: %+v, want %v to 3", k, want)
 	}
 	defer func() {

@@ -145,10 +145,10 @@ func TestSobolScrambledUniform(t *testing.T) {
 		}
 	}
 	for k, j := range dims {
-		if m := sum[k] / n; math.Abs(m-0.5) > 5*math.Sqrt(1.0/12/n) {
+		if m := sum[k] / n; !(math.Abs(m-0.5) <= 5*math.Sqrt(1.0/12/n)) {
 			t.Errorf("dimension %d: mean %v", j, m)
 		}
-		if v := square[k] / n; math.Abs(v-1.0/12) > 5*math.Sqrt(1.0/180/n) {
+		if v := square[k] / n; !(math.Abs(v-1.0/12) <= 5*math.Sqrt(1.0/180/n)) {
 			t.Errorf("dimension %d: variance %v", j, v)
 		}
 	}

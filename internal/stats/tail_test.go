@@ -42,7 +42,7 @@ func TestHillCovers(t *testing.T) {
 		}
 		count(&covered, hill(x, 15, 0.95).Contains(p.Alpha))
 	}
-	if got := float64(covered) / reps; math.Abs(got-0.95) > 3*math.Sqrt(0.95*0.05/reps) {
+	if got := float64(covered) / reps; !(math.Abs(got-0.95) <= 3*math.Sqrt(0.95*0.05/reps)) {
 		t.Errorf("coverage %.4f, want 0.95", got)
 	}
 }
@@ -62,7 +62,7 @@ func TestLogLogTail(t *testing.T) {
 		t.Fatalf("%d points, want %d", len(points), n-1)
 	}
 	for _, q := range points {
-		if math.Abs(q.Y+1.5*q.X) > 1e-6 {
+		if !(math.Abs(q.Y+1.5*q.X) <= 1e-6) {
 			t.Fatalf("point %v is not on the line of slope -1.5", q)
 		}
 	}

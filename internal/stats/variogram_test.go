@@ -74,7 +74,7 @@ func TestVariogramFindsTheNugget(t *testing.T) {
 			}
 			got = append(got, v.Continuity())
 		}
-		if m := Mean(got); math.Abs(m-c.want) > 0.07 {
+		if m := Mean(got); !(math.Abs(m-c.want) <= 0.07) {
 			t.Errorf("noise %v: mean continuity %.3f over 20 series, want %v ± 0.07", c.noise, m, c.want)
 		}
 	}
@@ -117,7 +117,7 @@ func TestVariogramOfReplicates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v.Lags[0].Distance != 0 || v.Lags[0].Pairs != 180 || math.Abs(v.Lags[0].Gamma-0.25) > 0.06 {
+	if v.Lags[0].Distance != 0 || v.Lags[0].Pairs != 180 || !(math.Abs(v.Lags[0].Gamma-0.25) <= 0.06) {
 		t.Errorf("first lag %+v, want 180 pairs at 0 with gamma about 0.25", v.Lags[0])
 	}
 	if v.Continuity() < 0.9 {

@@ -89,7 +89,7 @@ func TestTableOptimum(t *testing.T) {
 		t.Errorf("got %+v, %v", best, err)
 	}
 	best, err = table.Optimum(assay.Goal{Metric: "elapsed", Maximize: true}, nil)
-	if err != nil || !best.Config.Equal(table.Configs[2]) || math.Abs(best.Value+3.3) > 1e-12 {
+	if err != nil || !best.Config.Equal(table.Configs[2]) || !(math.Abs(best.Value+3.3) <= 1e-12) {
 		t.Errorf("got %+v, %v", best, err)
 	}
 	// The mean of a metric is over the runs that have it.
@@ -104,7 +104,7 @@ func TestTableOptimum(t *testing.T) {
 		return x > 6, nil
 	}}
 	best, err = table.Optimum(assay.Goal{Metric: "elapsed", Limits: []assay.Limit{limit}}, nil)
-	if err != nil || !best.Config.Equal(table.Configs[0]) || math.Abs(best.Value-2.1) > 1e-12 {
+	if err != nil || !best.Config.Equal(table.Configs[0]) || !(math.Abs(best.Value-2.1) <= 1e-12) {
 		t.Errorf("got %+v, %v", best, err)
 	}
 	only, err := assay.NewList(table.Params, table.Configs[2:])

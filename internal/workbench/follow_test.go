@@ -60,12 +60,12 @@ func TestFollow(t *testing.T) {
 			t.Errorf("after that from %g to %g", c.least(), c.greatest())
 		}
 		want13 := (4*100 + 0.1*60 + 5.9*20 + 0.1*60 + 2.9*100) / 13
-		if got := f.means(13 * time.Second)[Bandwidth]; math.Abs(got-want13) > 1e-9 {
+		if got := f.means(13 * time.Second)[Bandwidth]; !(math.Abs(got-want13) <= 1e-9) {
 			t.Errorf("mean %g, want %g", got, want13)
 		}
 		// 3 s before the start, 4.1 s after it, and 2.9 s in the end at 100; the rest at 20. While it is set anew the
 		// higher one counts.
-		if got, want := courses[Bandwidth].most(12), 10.1*100+1.9*20.; math.Abs(got-want) > 1e-9 {
+		if got, want := courses[Bandwidth].most(12), 10.1*100+1.9*20.; !(math.Abs(got-want) <= 1e-9) {
 			t.Errorf("at most %g in 12 s, want %g", got, want)
 		}
 	})

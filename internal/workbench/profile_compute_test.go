@@ -11,7 +11,7 @@ func TestWhetstonePaper(t *testing.T) {
 	near := func(what string, got []float64, want ...float64) {
 		t.Helper()
 		for i := range want {
-			if math.Abs(got[i]-want[i]) > 5e-5*math.Abs(want[i]) {
+			if !(math.Abs(got[i]-want[i]) <= 5e-5*math.Abs(want[i])) {
 				t.Errorf("%s: got %v, want %v", what, got, want)
 				return
 			}

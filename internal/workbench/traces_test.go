@@ -48,7 +48,7 @@ func TestTraced(t *testing.T) {
 			part := 0.6 / m.Elapsed.Seconds()
 			want := part*c.first + (1-part)*c.then
 			got, most := m.Metrics[c.name+"_mean"], max(c.first, c.then)
-			if !(got > min(c.first, c.then) && got < most) || !busy && math.Abs(got-want) > 0.1*most {
+			if !(got > min(c.first, c.then) && got < most) || !busy && !(math.Abs(got-want) <= 0.1*most) {
 				t.Errorf("%s_mean is %g, want about %g", c.name, got, want)
 			}
 			t.Logf("%s: mean %.4g, seen %.4g, %g levels off, %v",

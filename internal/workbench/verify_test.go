@@ -110,7 +110,7 @@ func TestAgrees(t *testing.T) {
 // Idle time and time of guests, which is counted as time of users, are no use.
 func TestMachineUse(t *testing.T) {
 	got := parseUse("cpu  100 20 3 1000 50 6 7 8 99 99\ncpu0 1 2 3 4 5 6 7 8 9 10\n")
-	if want := machineTime(1.44); math.Abs(float64(got-want)) > 1e-9 {
+	if want := machineTime(1.44); !(math.Abs(float64(got-want)) <= 1e-9) {
 		t.Errorf("%g s, want %g", got, want)
 	}
 	for _, text := range []string{"", "cpu 1 2", "intr 1 2 3 4 5 6 7 8 9"} {

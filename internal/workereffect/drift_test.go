@@ -55,7 +55,7 @@ func TestDriftIsFound(t *testing.T) {
 		if workers == 2 { // one worker is little to compare with
 			least = seeds / 2
 		}
-		if right < least || wrong > 1 || late > 14 || since > 4 || math.Abs(ratio-1.2*float64(right)/seeds) > 0.06 {
+		if right < least || wrong > 1 || late > 14 || since > 4 || !(math.Abs(ratio-1.2*float64(right)/seeds) <= 0.06) {
 			t.Errorf("%d workers: %d of %d found, %d wrong, %.1f late, onset off by %.1f, ratio %.3f", workers, right, seeds,
 				wrong, late, since, ratio)
 		}
@@ -109,13 +109,13 @@ func TestSetAside(t *testing.T) {
 	if m.Version() == before {
 		t.Error("nothing changes when a worker is set aside")
 	}
-	if f := m.Factor("b", ""); math.Abs(f-1) > 0.01 {
+	if f := m.Factor("b", ""); !(math.Abs(f-1) <= 0.01) {
 		t.Errorf("what it will run has a factor of %.3f", f)
 	}
 	old := assay.Trial{
 		State: assay.Done, Value: 1, Measurement: assay.Measurement{Worker: "b"}, Started: time.Unix(60, 0),
 	}
-	if v := m.Correct(old); math.Abs(v-1) > 0.02 {
+	if v := m.Correct(old); !(math.Abs(v-1) <= 0.02) {
 		t.Errorf("what it ran before is corrected from 1 to %.3f", v)
 	}
 	for i := range 24 {

@@ -83,7 +83,7 @@ func TestEffectsAreFound(t *testing.T) {
 			raw[i%3] += math.Log(r.Value) / 40
 			m.Add(r)
 		}
-		if got := contrast(m, "a", "b", ""); math.Abs(got-0.08) > 0.03 {
+		if got := contrast(m, "a", "b", ""); !(math.Abs(got-0.08) <= 0.03) {
 			t.Errorf("seed %d: a against b %.3f, 0.08 is true; the means differ by %.3f", seed, got, raw[0]-raw[1])
 		}
 		for _, e := range m.Effects() {
@@ -149,7 +149,7 @@ func TestHeavyTail(t *testing.T) {
 		}
 		m.Add(r)
 	}
-	if d := contrast(m, "a", "b", ""); math.Abs(d) > 0.03 {
+	if d := contrast(m, "a", "b", ""); !(math.Abs(d) <= 0.03) {
 		t.Errorf("four wild runs of forty move a worker by %.3f", d)
 	}
 }
@@ -166,14 +166,14 @@ func TestClasses(t *testing.T) {
 	if m.Target() != "big" {
 		t.Errorf("values are of %q, and the first run was of big", m.Target())
 	}
-	if r := m.Class("small"); math.Abs(math.Log(r/3)) > 0.05 {
+	if r := m.Class("small"); !(math.Abs(math.Log(r/3)) <= 0.05) {
 		t.Errorf("the small machines take %.2f times as long, 3 is true", r)
 	}
-	if r := m.Class("big"); math.Abs(r-1) > 0.001 {
+	if r := m.Class("big"); !(math.Abs(r-1) <= 0.001) {
 		t.Errorf("the target is %v times itself", r)
 	}
 	want := math.Exp(l.truth(last.Config))
-	if got := m.Correct(last); math.Abs(math.Log(got/want)) > 0.08 {
+	if got := m.Correct(last); !(math.Abs(math.Log(got/want)) <= 0.08) {
 		t.Errorf("a run of %.3f is worth %.3f, %.3f is true", last.Value, got, want)
 	}
 	other := workereffect.New(l.space, "small")
@@ -193,7 +193,7 @@ func TestSigns(t *testing.T) {
 		r.Value = -r.Value
 		m.Add(r)
 	}
-	if d := contrast(m, "a", "b", ""); math.Abs(d-0.1) > 0.03 {
+	if d := contrast(m, "a", "b", ""); !(math.Abs(d-0.1) <= 0.03) {
 		t.Errorf("a against b is %.3f, 0.1 is true", d)
 	}
 	if c := m.Correct(r); c >= 0 {

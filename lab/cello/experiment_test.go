@@ -104,15 +104,15 @@ func TestErrorAndOverhead(t *testing.T) {
 			t.Fatalf("rows %q, want %q", names, want)
 		}
 		exact, off := rows[0], rows[1]
-		if exact.MSE != 0 || math.Abs(off.MSE-9) > 1e-9 || off.Predictions != exact.Predictions || off.Predictions < 50 {
+		if exact.MSE != 0 || !(math.Abs(off.MSE-9) <= 1e-9) || off.Predictions != exact.Predictions || off.Predictions < 50 {
 			t.Errorf("errors %+v and %+v, want 0 and 9", exact, off)
 		}
-		if math.Abs(off.CI95[0]-9) > 1e-9 || math.Abs(off.CI95[1]-9) > 1e-9 {
+		if !(math.Abs(off.CI95[0]-9) <= 1e-9) || !(math.Abs(off.CI95[1]-9) <= 1e-9) {
 			t.Errorf("interval %v of an error that is always 9", off.CI95)
 		}
 		for _, r := range rows[2:] {
 			// A run of 10 to 31 s is decided about 4 to 15 times; the last one may be cut.
-			if math.Abs(r.LearningMS-3000) > 1e-6 || r.OverheadMS != r.LearningMS+r.DecidingMS {
+			if !(math.Abs(r.LearningMS-3000) <= 1e-6) || r.OverheadMS != r.LearningMS+r.DecidingMS {
 				t.Errorf("%s: %+v, want 3 s for a trial", r.Method, r)
 			}
 			if none := r.Method == "none"; none != (r.DecidingMS == 0) || !none && (r.DecidingMS < 400 || r.DecidingMS > 1500) {
@@ -138,7 +138,7 @@ func TestSame(t *testing.T) {
 		for _, x := range r.Parts {
 			sum += x / tenths
 		}
-		if math.Abs(sum-r.MSE) > 1e-9*sum {
+		if !(math.Abs(sum-r.MSE) <= 1e-9*sum) {
 			t.Errorf("%s: tenths have a mean of %v, all %v", r.Method, sum, r.MSE)
 		}
 		still := slices.Max(r.Parts) == slices.Min(r.Parts)

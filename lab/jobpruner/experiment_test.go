@@ -92,7 +92,7 @@ func TestPruned(t *testing.T) {
 	if _, err := s.play(t.Context(), p, 20); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.pruned(p); !(got > 0.1 && got < 1) || math.Abs(got*64-math.Round(got*64)) > 1e-9 {
+	if got := s.pruned(p); !(got > 0.1 && got < 1) || !(math.Abs(got*64-math.Round(got*64)) <= 1e-9) {
 		t.Errorf("%v of the space are pruned", got)
 	}
 	for _, trial := range s.trials {
@@ -151,7 +151,7 @@ func TestRun(t *testing.T) {
 	for _, use := range []string{"prune", "prior", "transfer"} {
 		if r := byUse[use]; !(r.Similar < none.Similar) || !(r.SimRatio < 1) {
 			t.Errorf("%s: an error of %v on what is known, without knowledge %v", use, r.Similar, none.Similar)
-		} else if want := r.Error / none.Error; math.Abs(r.Ratio-want) > 1e-9 || math.Abs(r.Ratio-1) < 1e-3 {
+		} else if want := r.Error / none.Error; !(math.Abs(r.Ratio-want) <= 1e-9) || math.Abs(r.Ratio-1) < 1e-3 {
 			t.Errorf("%s: ratio %v, want %v", use, r.Ratio, want)
 		}
 	}

@@ -42,8 +42,8 @@ func TestPairsAreDrawnByBand(t *testing.T) {
 		if p.Subject == p.Helper || p.band != bandOf(p.Rank) {
 			t.Errorf("%+v", p)
 		}
-		if both := p.Subject + p.Helper; both == "ab" && math.Abs(p.Rank-1) > 1e-9 ||
-			both == "ca" && math.Abs(p.Rank+1) > 1e-9 {
+		if both := p.Subject + p.Helper; both == "ab" && !(math.Abs(p.Rank-1) <= 1e-9) ||
+			both == "ca" && !(math.Abs(p.Rank+1) <= 1e-9) {
 			t.Errorf("%s: rank correlation %v", both, p.Rank)
 		}
 	}
@@ -146,7 +146,7 @@ func TestPairRatio(t *testing.T) {
 		{[][]Pair{{pair(1-f, 4-f), pair(1-f, 1-f)}}, 2},
 		{[][]Pair{{pair(1-f, 4-f)}, {pair(1-f, 1-f), pair(3, 3), pair(0, 0)}}, 2},
 	} {
-		if got := pairRatio(tt.sets, 0, nil); math.Abs(got-tt.want) > 1e-9 {
+		if got := pairRatio(tt.sets, 0, nil); !(math.Abs(got-tt.want) <= 1e-9) {
 			t.Errorf("ratio %v, want %v", got, tt.want)
 		}
 	}

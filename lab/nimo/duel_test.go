@@ -42,7 +42,7 @@ func TestSplit(t *testing.T) {
 				sum += x
 			}
 		}
-		if math.Abs(sum-total) > 1e-9 {
+		if !(math.Abs(sum-total) <= 1e-9) {
 			t.Errorf("total %v, want %v", total, sum)
 		}
 		for i, c := range test.configs {

@@ -145,7 +145,7 @@ func TestWatchedRunsItsProposals(t *testing.T) {
 	}
 	var minutes float64
 	for i, trial := range res.Trials {
-		if minutes += trial.Measurement.Elapsed.Minutes(); math.Abs(w.curve[i].minutes-minutes) > 1e-9*minutes {
+		if minutes += trial.Measurement.Elapsed.Minutes(); !(math.Abs(w.curve[i].minutes-minutes) <= 1e-9*minutes) {
 			t.Errorf("after %d runs %v minutes, want %v", i+1, w.curve[i].minutes, minutes)
 		}
 	}

@@ -48,7 +48,7 @@ func TestFromKnown(t *testing.T) {
 			t.Errorf("%s from %d executions, want %d", o.Config, o.Trained, want)
 		}
 		// 60 s are added everywhere.
-		if o.Error > 0.1 || math.Abs(o.Error-workflow.RelError(o.Workflow.Makespan, o.Makespan)) > 1e-12 {
+		if o.Error > 0.1 || !(math.Abs(o.Error-workflow.RelError(o.Workflow.Makespan, o.Makespan)) <= 1e-12) {
 			t.Errorf("%s: %v for %v s", o.Config, o.Makespan, o.Workflow.Makespan)
 		}
 	}
@@ -69,7 +69,7 @@ func TestRepeats(t *testing.T) {
 	w.Makespan = 200
 	runs[1].Workflow = &w
 	r := repeats(runs)
-	if r == nil || r.Executions != 2 || math.Abs(r.Median-0.225) > 1e-12 || r.Within20 != 0 {
+	if r == nil || r.Executions != 2 || !(math.Abs(r.Median-0.225) <= 1e-12) || r.Within20 != 0 {
 		t.Errorf("%+v, want 2 executions with a median of 22.5 %%", r)
 	}
 	w.Makespan = 176 // 10 and 9 %

@@ -67,7 +67,7 @@ func TestSimplexCells(t *testing.T) {
 		if c.Simplex != []string{"2N", "N+1", "grow"}[i/11] || c.Rho != 0 || c.Repeat != "1" || !(c.NTT >= 1) {
 			t.Errorf("cell %d: %+v", i, c)
 		}
-		if math.Abs(c.Median-c.NTT) > 1e-9 || c.CI95[1]-c.CI95[0] > 1e-9 {
+		if !(math.Abs(c.Median-c.NTT) <= 1e-9) || c.CI95[1]-c.CI95[0] > 1e-9 {
 			t.Errorf("cell %d differs from simulation to simulation, though nothing is random: %+v", i, c)
 		}
 	}
@@ -117,17 +117,17 @@ func TestRecordedNoise(t *testing.T) {
 			t.Fatalf("%+v: %d cells, %v", tt, len(e.cells), err)
 		}
 		for i, c := range e.cells {
-			if math.Abs(c.Rho-tt.rho[i]) > 1e-12 || c.Noise != tt.noise.Name {
+			if !(math.Abs(c.Rho-tt.rho[i]) <= 1e-12) || c.Noise != tt.noise.Name {
 				t.Errorf("%+v: load %v", tt, c.Rho)
 			}
 			multiples := c.series
 			if c.table != nil {
 				multiples = c.table.multiples[e.land.recorded[7].at.Key()]
 			}
-			if got, want := stats.Mean(multiples), 1/(1-c.Rho); math.Abs(got-want) > 1e-12 {
+			if got, want := stats.Mean(multiples), 1/(1-c.Rho); !(math.Abs(got-want) <= 1e-12) {
 				t.Errorf("%+v: multiples %v with the mean %v, want %v", tt, multiples, got, want)
 			}
-			if math.Abs(stats.Min(multiples)-1) > 1e-12 {
+			if !(math.Abs(stats.Min(multiples)-1) <= 1e-12) {
 				t.Errorf("%+v: multiples %v, of which the least is not 1", tt, multiples)
 			}
 		}
@@ -143,7 +143,7 @@ func TestScaleExcess(t *testing.T) {
 		}
 		k := rapid.Float64Range(0, 10).Draw(t, "k")
 		y := scaleExcess(x, k)
-		if got, want := stats.Mean(y)-1, k*(stats.Mean(x)-1); stats.Min(y) != 1 || math.Abs(got-want) > 1e-9*(1+want) {
+		if got, want := stats.Mean(y)-1, k*(stats.Mean(x)-1); stats.Min(y) != 1 || !(math.Abs(got-want) <= 1e-9*(1+want)) {
 			t.Errorf("%v by %v is %v", x, k, y)
 		}
 	})

@@ -40,7 +40,7 @@ func TestLandscapeInterpolates(t *testing.T) {
 	l := bowlLandscape(t)
 	at := func(x, y float64) float64 { return l.at(assay.Config{x, y}) }
 	want := (at(9, 12) + at(11, 12) + at(10, 11) + at(10, 13)) / 4
-	if got := at(10, 12); math.Abs(got-want) > 1e-12 {
+	if got := at(10, 12); !(math.Abs(got-want) <= 1e-12) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	if got, want := at(16, 4), 1.0; got != want {
@@ -84,7 +84,7 @@ func TestSimulationWithoutNoise(t *testing.T) {
 		total[k] = stats.TotalTime(times)
 	}
 	for k := 2; k <= 5; k++ {
-		if got, want := total[k]-total[k-1], total[2]-total[1]; math.Abs(got-want) > 1e-9 || got <= 0 {
+		if got, want := total[k]-total[k-1], total[2]-total[1]; !(math.Abs(got-want) <= 1e-9) || got <= 0 {
 			t.Errorf("from K = %d to %d the total time grows by %v, want %v as from 1 to 2", k-1, k, got, want)
 		}
 	}
@@ -131,7 +131,7 @@ func TestTableNoise(t *testing.T) {
 	}
 	runs[l.recorded[0].at.Key()] = []float64{l.recorded[0].value, 3 * l.recorded[0].value, 5 * l.recorded[0].value}
 	n := newTableNoise(l, runs)
-	if math.Abs(n.mean-3) > 1e-12 {
+	if !(math.Abs(n.mean-3) <= 1e-12) {
 		t.Errorf("mean %v, want 3", n.mean)
 	}
 	m := n.scaled(0.5).begin(l, 2, rand.New(rand.NewPCG(1, 1)))
@@ -141,10 +141,10 @@ func TestTableNoise(t *testing.T) {
 		}
 		return s
 	}
-	if got := sum(l.recorded[0].at); math.Abs(got-10*(1+2+3)) > 1e-9 {
+	if got := sum(l.recorded[0].at); !(math.Abs(got-10*(1+2+3)) <= 1e-9) {
 		t.Errorf("the first configuration: %v, want 60", got)
 	}
-	if got := sum(assay.Config{10, 12}); math.Abs(got-10*(1+1.5+3.5)) > 1e-9 {
+	if got := sum(assay.Config{10, 12}); !(math.Abs(got-10*(1+1.5+3.5)) <= 1e-9) {
 		t.Errorf("one that was not recorded: %v, want 60", got)
 	}
 }
@@ -172,7 +172,7 @@ func TestCorrelatedNoise(t *testing.T) {
 				}
 			}
 		}
-		if got := float64(above) / draws; math.Abs(got-0.2) > 0.012 { // 4 standard deviations
+		if got := float64(above) / draws; !(math.Abs(got-0.2) <= 0.012) { // 4 standard deviations
 			t.Errorf("correlation %v: P[noise > its 0.8 quantile] = %v", r, got)
 		}
 		joint := float64(both) / float64(above) // of the other processor, given that one is late

@@ -69,7 +69,7 @@ func TestRunFleet(t *testing.T) {
 		case "any": // on one class nothing lacks a run there
 			want = map[string]float64{"same": 24, "any": 29}[r.Fleet]
 		}
-		if math.Abs(r.Runs-want) > 1e-9 {
+		if !(math.Abs(r.Runs-want) <= 1e-9) {
 			t.Errorf("%s, %s: %v runs, want %v", r.Fleet, r.Arm, r.Runs, want)
 		}
 	}

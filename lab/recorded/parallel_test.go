@@ -75,7 +75,7 @@ func TestParallel(t *testing.T) {
 		if row.One != want || row.Many != want || row.Blind != want {
 			t.Errorf("%d trials: %+v, want %+v of all three", tt.trials, row, want)
 		}
-		if row.Runs != 1 || r.Runs != 1 || math.Abs(row.Time-tt.time) > 1e-9 || math.Abs(r.Time-tt.time) > 1e-9 {
+		if row.Runs != 1 || r.Runs != 1 || !(math.Abs(row.Time-tt.time) <= 1e-9) || !(math.Abs(r.Time-tt.time) <= 1e-9) {
 			t.Errorf("%d trials: %v times the runs, %v of the time, want 1 and %v", tt.trials, row.Runs, row.Time, tt.time)
 		}
 		var b strings.Builder

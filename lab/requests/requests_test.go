@@ -16,7 +16,7 @@ import (
 // errors above the line counting more it goes towards that point.
 func TestLeastSquares(t *testing.T) {
 	x, y := []float64{0, 1, 2, 3}, []float64{1, 3, 5, 7}
-	if a, b := leastSquares(x, y, 1); math.Abs(a-1) > 1e-9 || math.Abs(b-2) > 1e-9 {
+	if a, b := leastSquares(x, y, 1); !(math.Abs(a-1) <= 1e-9) || !(math.Abs(b-2) <= 1e-9) {
 		t.Errorf("%v + %v x", a, b)
 	}
 	y[3] = 11
@@ -43,7 +43,7 @@ func TestPonder(t *testing.T) {
 	}
 	line := ponder([]request.Use{use(1, 1e9), use(2, 2e9), use(3, 3e9), use(4, 4e9), use(5, 5e9)})
 	for in, want := range map[float64]float64{2.5: 2.5e9, 10: 10e9, 0.1: 1e9} {
-		if got := line(&request.Use{In: in}); math.Abs(got-want-ponderLeast) > 1e3 {
+		if got := line(&request.Use{In: in}); !(math.Abs(got-want-ponderLeast) <= 1e3) {
 			t.Errorf("input %v: %v, want %v and 128 MiB", in, got, want)
 		}
 	}
@@ -61,7 +61,7 @@ func TestWitt(t *testing.T) {
 	if m, _ := wittPercentile(0.95)(uses)(&request.Use{Kind: "other"}); m.Known() {
 		t.Errorf("a kind that was not seen: %+v", m)
 	}
-	if got := wittRegression(uses)(&request.Use{In: 200}); math.Abs(got-200) > 1e-6 {
+	if got := wittRegression(uses)(&request.Use{In: 200}); !(math.Abs(got-200) <= 1e-6) {
 		t.Errorf("on a line without errors: %v", got)
 	}
 }

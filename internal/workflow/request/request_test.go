@@ -60,7 +60,7 @@ func TestQuantLineCovers(t *testing.T) {
 				below++
 			}
 		}
-		if share := float64(below) / 200; math.Abs(share-tau) > 0.02 || math.Abs(b-3) > 0.3 {
+		if share := float64(below) / 200; !(math.Abs(share-tau) <= 0.02) || !(math.Abs(b-3) <= 0.3) {
 			t.Errorf("tau %v: %v below, slope %v", tau, share, b)
 		}
 	}

@@ -100,7 +100,7 @@ func TestMakespansByHand(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", tt.name, err)
 		}
-		if math.Abs(s.Best.Makespan-tt.want) > 1e-9 || !s.Exact {
+		if !(math.Abs(s.Best.Makespan-tt.want) <= 1e-9) || !s.Exact {
 			t.Errorf("%s: %v s (exact %v), want %v: %s", tt.name, s.Best.Makespan, s.Exact, tt.want, tt.why)
 		}
 		if s.Bound > s.Best.Makespan+1e-9 {
@@ -205,7 +205,7 @@ func TestIntervalsErrByKind(t *testing.T) {
 	}
 	same, apart := width(one, Options{Error: 0.2, Samples: 400}), width(many, Options{Error: 0.2, Samples: 400})
 	// Uniform in ±20 %: 5 % and 95 % quantiles at ±18 s.
-	if math.Abs(same-36) > 3 {
+	if !(math.Abs(same-36) <= 3) {
 		t.Errorf("one kind: an interval of %v s, want about 36", same)
 	}
 	if !(apart < 0.6*same && apart > 0) {
@@ -215,7 +215,8 @@ func TestIntervalsErrByKind(t *testing.T) {
 		t.Errorf("the same seed gives %v and %v", a, b)
 	}
 	// An error that the model gives is the deviation of the logarithm, in place of Options.Error.
-	if got := width(one, Options{Model: unsure(0.1), Error: 0.9, Samples: 400}); math.Abs(got-33) > 6 { // 2·1.645·0.1
+	// 2·1.645·0.1
+	if got := width(one, Options{Model: unsure(0.1), Error: 0.9, Samples: 400}); !(math.Abs(got-33) <= 6) {
 		t.Errorf("an error of 10 %%: an interval of %v s, want about 33", got)
 	}
 }

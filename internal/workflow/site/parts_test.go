@@ -160,7 +160,7 @@ func TestScaledModel(t *testing.T) {
 		{"files before what was seen", workflow.Task{In: 10, Read: 99}, Resource{&Site{}, &Site{Disk: 10}, nil}, 0, 0, 1},
 	} {
 		got, err := ScaledModel{Block: tt.block}.Time(&tt.task, tt.r)
-		if err != nil || math.Abs(got.Compute-tt.compute) > 1e-12 || math.Abs(got.Stall-tt.stall) > 1e-12 {
+		if err != nil || !(math.Abs(got.Compute-tt.compute) <= 1e-12) || !(math.Abs(got.Stall-tt.stall) <= 1e-12) {
 			t.Errorf("%s: %+v, %v; want %v and %v", tt.name, got, err, tt.compute, tt.stall)
 		}
 	}
@@ -242,7 +242,7 @@ func TestRoutesAreTheFastest(t *testing.T) {
 					got += links[k].Latency + routeBytes/links[k].Bandwidth
 					at = links[k].A + links[k].B - at
 				}
-				if want := walk(i, j, make([]bool, n)); math.Abs(got-want) > 1e-9 || at != j {
+				if want := walk(i, j, make([]bool, n)); !(math.Abs(got-want) <= 1e-9) || at != j {
 					t.Fatalf("seed %d: the route from %d to %d takes %v and ends at %d, want %v", seed, i, j, got, at, want)
 				}
 			}

@@ -68,7 +68,7 @@ func TestExample1(t *testing.T) {
 				t.Fatal(err)
 			}
 			d := s.Best.Decisions[0]
-			if d.Compute != tt.compute || d.Storage != tt.storage || math.Abs(s.Best.Makespan-tt.makespan) > 1e-6 {
+			if d.Compute != tt.compute || d.Storage != tt.storage || !(math.Abs(s.Best.Makespan-tt.makespan) <= 1e-6) {
 				t.Errorf("computes at %d with data at %d in %v s, want %d, %d, %v", d.Compute, d.Storage,
 					s.Best.Makespan, tt.compute, tt.storage, tt.makespan)
 			}
@@ -184,7 +184,7 @@ func TestScheduleIsBruteForce(t *testing.T) {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
 		found++
-		if math.Abs(s.Best.Makespan-want) > 1e-9*want || !s.Exact {
+		if !(math.Abs(s.Best.Makespan-want) <= 1e-9*want) || !s.Exact {
 			t.Errorf("seed %d: %d tasks, %d sites: makespan %v (exact %v), by brute force %v", seed, len(w.Tasks),
 				len(net.sites), s.Best.Makespan, s.Exact, want)
 		}
@@ -273,7 +273,8 @@ func checkPlan(t *rapid.T, w *workflow.Workflow, net *Network, plan *Plan) {
 		}
 	}
 	b := plan.Path
-	if sum := b.Compute + b.Local + b.Remote + b.Staging + b.Waiting; math.Abs(sum-plan.Makespan) > 1e-6*plan.Makespan {
+	sum := b.Compute + b.Local + b.Remote + b.Staging + b.Waiting
+	if !(math.Abs(sum-plan.Makespan) <= 1e-6*plan.Makespan) {
 		t.Fatalf("the path %+v adds up to %v, not %v", b, sum, plan.Makespan)
 	}
 	if !(plan.Low <= plan.Makespan && plan.Makespan <= plan.High) {

@@ -101,7 +101,7 @@ func TestNextflowUnits(t *testing.T) {
 	for text, want := range map[string]workflow.Seconds{
 		"1h 2m 3.5s": 3723.5, "120ms": 0.12, "1500": 1.5, "2d": 172800, "0ms": 0,
 	} {
-		if got, err := nextflowDuration(text); err != nil || math.Abs(got-want) > 1e-9 {
+		if got, err := nextflowDuration(text); err != nil || !(math.Abs(got-want) <= 1e-9) {
 			t.Errorf("%q takes %v s, %v; want %v", text, got, err, want)
 		}
 	}
@@ -118,7 +118,8 @@ func TestNextflowUnits(t *testing.T) {
 	if !math.IsNaN(nextflowTime("never")) {
 		t.Error("never is a time")
 	}
-	if d := nextflowTime("2023-03-21 15:54:39.250") - nextflowTime("2023-03-21 15:54:38.000"); math.Abs(d-1.25) > 1e-6 {
+	d := nextflowTime("2023-03-21 15:54:39.250") - nextflowTime("2023-03-21 15:54:38.000")
+	if !(math.Abs(d-1.25) <= 1e-6) {
 		t.Errorf("%v s apart, want 1.25", d)
 	}
 }

@@ -37,7 +37,7 @@ func wantRun(t *testing.T, w *workflow.Workflow, id string, want workflow.Second
 	t.Helper()
 	for i := range w.Tasks {
 		if w.Tasks[i].ID == id {
-			if math.Abs(w.Tasks[i].Run-want) > 1e-9 {
+			if !(math.Abs(w.Tasks[i].Run-want) <= 1e-9) {
 				t.Errorf("%s ran %v s, want %v", id, w.Tasks[i].Run, want)
 			}
 			return

@@ -61,7 +61,7 @@ func TestBenchProNoiseOfTable(t *testing.T) {
 			t.Fatalf("%v: %d cells, %v", tt.args, len(cells), err)
 		}
 		for i, c := range cells {
-			if c.Noise != "table" || math.Abs(c.Rho-tt.rho[i]) > 1e-9 || !(c.NTT >= 1-c.Rho) {
+			if c.Noise != "table" || !(math.Abs(c.Rho-tt.rho[i]) <= 1e-9) || !(c.NTT >= 1-c.Rho) {
 				t.Errorf("%v: cell %+v, want ρ %v", tt.args, c, tt.rho[i])
 			}
 		}

@@ -1,0 +1,44 @@
+package arch
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"strings"
+	"testing"
+)
+
+// TestTolerances refuses math.Abs(got-want) > tolerance in tests, which a NaN passes: !(math.Abs(got-want) <= tolerance)
+// fails for it.
+func TestTolerances(t *testing.T) {
+	n := 0
+	texts(t, "../..", func(path string) error {
+		if !strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		n++
+		files := token.NewFileSet()
+		file, err := parser.ParseFile(files, path, nil, 0)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(node ast.Node) bool {
+			c, ok := node.(*ast.BinaryExpr)
+			if ok && (c.Op == token.GTR || c.Op == token.GEQ) && isAbs(c.X) && !isAbs(c.Y) {
+				t.Errorf("%s: a NaN passes: write !(... <= %s)", files.Position(c.Pos()), types.ExprString(c.Y))
+			}
+			return true
+		})
+		return nil
+	})
+	if n == 0 {
+		t.Error("no test was read")
+	}
+}
+
+// isAbs reports whether e is a call of math.Abs.
+func isAbs(e ast.Expr) bool {
+	call, ok := e.(*ast.CallExpr)
+	return ok && types.ExprString(call.Fun) == "math.Abs"
+}
