@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestTolerances refuses math.Abs(got-want) > tolerance in tests, which a NaN passes: !(math.Abs(got-want) <= tolerance)
-// fails for it.
+// TestTolerances refuses math.Abs(got-want) > tolerance in tests, which a NaN passes. It fails
+// !(math.Abs(got-want) <= tolerance).
 func TestTolerances(t *testing.T) {
 	n := 0
 	texts(t, "../..", func(path string) error {

@@ -159,7 +159,9 @@ func readStale(all []assay.Event, delay time.Duration) *stale {
 
 // staleRecords ends the studies, and fails if a worker that was away has changed a result that counts, or if a run was
 // measured for longer than its program took by much more than the machine delays any. It logs its counts.
-func staleRecords(t *testing.T, l lab, end func(), delayed func() time.Duration, what string, times int64, names ...string) {
+func staleRecords(
+	t *testing.T, l lab, end func(), delayed func() time.Duration, what string, times int64, names ...string,
+) {
 	t.Helper()
 	for i, name := range names { // they end
 		d, err := l.Study(t.Context(), name)

@@ -237,8 +237,8 @@ var otherBreaches = []breach{
 	},
 }
 
-// breakAll breaks each line of the promises, all if none is named, and returns how many of them no test saw. A line that
-// the tests of make test let pass is tried with the tests of make system.
+// breakAll breaks each line of the promises, all if none is named, and returns how many of them no test saw. A line
+// that the tests of make test let pass is tried with the tests of make system.
 func breakAll(only []string) (missed int, err error) {
 	dir, err := os.MkdirTemp("", "assay-breaks-")
 	if err != nil {

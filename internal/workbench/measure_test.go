@@ -8,7 +8,8 @@ import (
 	"github.com/assay-run/assay"
 )
 
-// The time and the use of the start do not count; nothing becomes negative, and a run without a program has no measurement.
+// The time and the use of the start do not count, and nothing becomes negative. A run without a program has no
+// measurement.
 func TestCorrectSubtractsTheStart(t *testing.T) {
 	started := entered{PID: 7, Before: 2 * time.Second, User: time.Second, System: 3 * time.Second, RSS: 1000}
 	for name, c := range map[string]struct {
