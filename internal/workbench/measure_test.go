@@ -23,12 +23,14 @@ func TestCorrectSubtractsTheStart(t *testing.T) {
 		"use": {
 			started, 5 * time.Second,
 			map[string]float64{"user": 4, "system": 5, "cpu": 9, "max_rss": 1001},
-			map[string]float64{"user": 3, "system": 2, "cpu": 5, "max_rss": 1001}, 3 * time.Second, false,
+			map[string]float64{"user": 3, "system": 2, "cpu": 5, "max_rss": 1001},
+			3 * time.Second, false,
 		},
 		"less than the start": {
 			started, time.Second,
 			map[string]float64{"user": 0.5, "system": 0.5, "cpu": 1, "max_rss": 1000},
-			map[string]float64{"user": 0, "system": 0, "cpu": 0}, 1, true,
+			map[string]float64{"user": 0, "system": 0, "cpu": 0},
+			1, true,
 		},
 		"no metrics": {started, 5 * time.Second, nil, map[string]float64{}, 3 * time.Second, false},
 	} {
