@@ -30,6 +30,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "..", "examples"))
 from compare import Study, suggest, text  # noqa: E402
 
 STUDIES = ("size", "instructions", "video", "sat")
+METHODS = ("preset", "auto", "random", "tpe", "smac")
 SLOW = {"ref": 16, "bframes": 8, "b-adapt": 2, "direct": "auto", "me": "umh", "merange": 24, "subme": 10, "partitions": "all",
         "trellis": 2, "lookahead": 60}
 PRESETS = {
@@ -95,7 +96,7 @@ def tpe(program: Program, seed: int, runs: int) -> list:
 def smac(program: Program, seed: int, runs: int) -> list:
     import ConfigSpace
     from smac import HyperparameterOptimizationFacade, Scenario
-    from smac.runhistory.dataclasses import TrialValue
+    from smac.runhistory.dataclasses import TrialInfo, TrialValue
 
     def dimension(n: str, p: dict):
         if p["type"] == "int":
@@ -109,16 +110,22 @@ def smac(program: Program, seed: int, runs: int) -> list:
     space = ConfigSpace.ConfigurationSpace(seed=seed)
     space.add([dimension(n, p) for n, p in program.params.items()])
     out: list = []
+
+    def measured(config) -> TrialValue:
+        """A run, with the worst value so far if it has none."""
+        out.append(value(program.run({n: getattr(v, "item", lambda v=v: v)() for n, v in dict(config).items()})))
+        worst = max((v for v in out if v is not None), default=1e9)
+        return TrialValue(cost=worst if out[-1] is None else out[-1])
+
     with tempfile.TemporaryDirectory() as scratch:
         scenario = Scenario(space, deterministic=True, n_trials=runs, seed=seed, output_directory=scratch)
-        design = HyperparameterOptimizationFacade.get_initial_design(scenario, additional_configs=[space.get_default_configuration()])
-        search = HyperparameterOptimizationFacade(scenario, lambda config, seed: 0.0, initial_design=design, overwrite=True,
-                                                  logging_level=50)
-        for _ in range(runs):
+        search = HyperparameterOptimizationFacade(scenario, lambda config, seed: 0.0, overwrite=True, logging_level=50)
+        # Its initial design would have the default last.
+        default = space.get_default_configuration()
+        search.tell(TrialInfo(default, seed=0), measured(default), save=False)
+        for _ in range(runs - 1):
             asked = search.ask()
-            out.append(value(program.run({n: getattr(v, "item", lambda v=v: v)() for n, v in dict(asked.config).items()})))
-            worst = max((v for v in out if v is not None), default=1e9)
-            search.tell(asked, TrialValue(cost=worst if out[-1] is None else out[-1]), save=False)
+            search.tell(asked, measured(asked.config), save=False)
     return out
 
 
@@ -155,7 +162,7 @@ def show(lines: list, figure: str) -> None:
     longest = max(len(v) for runs in sets.values() for v in runs)
     after = [n for n in (10, 50, 150) if n < longest] + [longest]
     print("| study | preset | method | seeds |", " | ".join(f"{n} runs" for n in after), "|\n|---|--:|---|--:|" + "--:|" * len(after))
-    for (study, method), runs in sets.items():
+    for (study, method), runs in sorted(sets.items(), key=lambda s: (STUDIES.index(s[0][0]), METHODS.index(s[0][1]))):
         base = best(presets[study], 1000)
         cells = []
         for n in after:
@@ -189,7 +196,7 @@ def main() -> None:
     args = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     args.add_argument("out")
     args.add_argument("--studies", default=",".join(STUDIES))
-    args.add_argument("--methods", default="preset,auto,random,tpe,smac")
+    args.add_argument("--methods", default=",".join(METHODS))
     args.add_argument("--seeds", type=int, default=5)
     args.add_argument("--runs", type=int, default=150)
     args.add_argument("--jobs", type=int, default=2)
