@@ -20,13 +20,17 @@ var (
 )
 
 // TestResults holds the form of a page of results: at most 400 words outside commands and tables, one table, a command
-// and limits. lab/notes has everything else that was measured.
+// and limits, and a place in the site. lab/notes has everything else that was measured.
 func TestResults(t *testing.T) {
 	pages, err := filepath.Glob("../../docs/results/*.md")
 	if err != nil || len(pages) < 20 {
 		t.Fatalf("%d pages, %v", len(pages), err)
 	}
+	site := read(t, "../../site/mkdocs.yml")
 	for _, page := range pages {
+		if !strings.Contains(site, "- results/"+filepath.Base(page)+"\n") {
+			t.Errorf("%s is not in site/mkdocs.yml", page)
+		}
 		text := read(t, page)
 		for _, fault := range faultsOfResult(text) {
 			t.Errorf("%s: %s", page, fault)
