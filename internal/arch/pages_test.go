@@ -93,17 +93,28 @@ func TestLinks(t *testing.T) {
 // documents calls do with the path and the text of each document of this repository.
 func documents(t *testing.T, do func(path, text string)) {
 	t.Helper()
+	files(t, func(path string) {
+		if filepath.Ext(path) == ".md" {
+			do(path, read(t, path))
+		}
+	})
+}
+
+// files calls do with the path of each file of this repository that is no test data and is not made by a build.
+func files(t *testing.T, do func(path string)) {
+	t.Helper()
 	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		base := d.Name()
-		if d.IsDir() && (base == "testdata" || base == "node_modules" || base == "dist" || base == ".git") {
-			return fs.SkipDir
+		if d.IsDir() {
+			switch d.Name() {
+			case "testdata", "node_modules", "dist", "bin", ".git":
+				return fs.SkipDir
+			}
+			return nil
 		}
-		if !d.IsDir() && filepath.Ext(path) == ".md" {
-			do(path, read(t, path))
-		}
+		do(path)
 		return nil
 	})
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -55,39 +54,22 @@ func (p *prose) per(name string) float64 {
 	return float64(p.counts[name]) * 1000 / float64(max(p.words, 1))
 }
 
-// texts calls visit with the path of each file of the repository that people write, in the order of the tree.
-func texts(t *testing.T, root string, visit func(path string) error) {
-	t.Helper()
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		rel, _ := filepath.Rel(root, path)
-		if d.IsDir() {
-			switch base := d.Name(); {
-			case base == "testdata", base == "node_modules", base == "dist", base == "bin",
-				rel != "." && strings.HasPrefix(base, "."),
-				rel == "docs/reference":
-				return fs.SkipDir
-			}
-			return nil
-		}
-		return visit(path)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // TestProse holds the phrases of all kinds of text below the ceilings of testdata/prose.json, which may only fall.
 // UPDATE_PROSE=1 lowers them to the counts of now. CONTRIBUTING.md has the rules of style.
 func TestProse(t *testing.T) {
-	root := "../.."
 	kinds := map[string]*prose{}
 	for _, k := range []string{"comments", "strings", "documents", "templates"} {
 		kinds[k] = &prose{counts: map[string]int{}}
 	}
-	texts(t, root, func(path string) error { return count(kinds, path) })
+	files(t, func(path string) {
+		rel := strings.TrimPrefix(path, "../../")
+		if strings.HasPrefix(rel, ".") || strings.HasPrefix(rel, "docs/reference/") {
+			return
+		}
+		if err := count(kinds, path); err != nil {
+			t.Fatal(err)
+		}
+	})
 	const ceilings = "testdata/prose.json"
 	var most map[string]map[string]float64
 	if b, err := os.ReadFile(ceilings); err == nil {
