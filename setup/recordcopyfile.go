@@ -13,7 +13,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/assay-run/assay/internal/atomicfile"
+	"github.com/assay-run/assay/internal/files"
 	"github.com/assay-run/assay/store"
 )
 
@@ -214,7 +214,7 @@ func openCopy(path string) (_ *copyFile, err error) {
 		if err := c.write([]byte(copyMagic)); err != nil {
 			return nil, err
 		}
-		return c, atomicfile.SyncDir(filepath.Dir(path))
+		return c, files.SyncDir(filepath.Dir(path))
 	}
 	return c, nil
 }

@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/atomicfile"
 	"github.com/assay-run/assay/internal/batch"
+	"github.com/assay-run/assay/internal/files"
 	"github.com/assay-run/assay/run"
 	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/store"
@@ -209,7 +209,7 @@ func shimIn(spool string) (string, error) {
 	if err := os.Rename(tmp.Name(), path); err != nil {
 		return "", err
 	}
-	return path, atomicfile.SyncDir(dir)
+	return path, files.SyncDir(dir)
 }
 
 // request returns the request to a batch system for a run.

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/blobs"
+	"github.com/assay-run/assay/internal/files"
 	"github.com/assay-run/assay/spec"
 )
 
@@ -59,7 +59,7 @@ func readInput(dir, name string) (in assay.Input, err error) {
 		return in, err
 	}
 	in = assay.Input{Name: name, Exec: info.Mode()&0o111 != 0}
-	in.SHA256, in.Size, err = blobs.Sum(f)
+	in.SHA256, in.Size, err = files.Sum(f)
 	return in, err
 }
 
@@ -120,7 +120,7 @@ func addInputs(dir, name string, to map[string]bool) error {
 				return fmt.Errorf("%s is no regular file", rel)
 			}
 			rel = filepath.ToSlash(rel)
-			if flaw := blobs.NameFlaw(rel); flaw != "" {
+			if flaw := files.NameFlaw(rel); flaw != "" {
 				return fmt.Errorf("the name %q: %s", rel, flaw)
 			}
 			to[rel] = true

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/blobs"
+	"github.com/assay-run/assay/internal/files"
 )
 
 // Limits of the files that a study names: the list goes with each job to a worker, in one message.
@@ -47,9 +47,9 @@ func (c *checker) staging() {
 		if strings.HasPrefix(t, "/") {
 			return "an input is below the directory of the study (shared: is for a path that is the same on all machines)"
 		}
-		return blobs.PatternFlaw(strings.TrimSuffix(t, "/"))
+		return files.PatternFlaw(strings.TrimSuffix(t, "/"))
 	})
-	list("outputs", s.Outputs, maxPatterns, blobs.PatternFlaw)
+	list("outputs", s.Outputs, maxPatterns, files.PatternFlaw)
 	list("shared", s.Shared, maxShared, func(t string) string {
 		switch {
 		case !path.IsAbs(t):
@@ -73,10 +73,10 @@ func (g *Staged) flaw(s *Study) string {
 	names, seen := 0, map[string]bool{}
 	for _, in := range g.Inputs {
 		names += len(in.Name)
-		switch f := blobs.NameFlaw(in.Name); {
+		switch f := files.NameFlaw(in.Name); {
 		case f != "":
 			return fmt.Sprintf("input %q: %s", clip(in.Name), f)
-		case !blobs.Is(in.SHA256) || in.Size < 0:
+		case !files.Is(in.SHA256) || in.Size < 0:
 			return fmt.Sprintf("input %q has no SHA-256 or no size", clip(in.Name))
 		case seen[in.Name]:
 			return fmt.Sprintf("input %q is there twice", clip(in.Name))
@@ -94,7 +94,7 @@ func (g *Staged) flaw(s *Study) string {
 	case len(g.Inputs) > maxInputs || names > maxInputText:
 		return fmt.Sprintf("%d inputs with names of %s in all: there may be %d, with names of %s (one archive "+
 			"that prepare unpacks, or shared: for files on all machines)",
-			len(g.Inputs), blobs.Bytes(int64(names)), maxInputs, blobs.Bytes(maxInputText))
+			len(g.Inputs), files.Bytes(int64(names)), maxInputs, files.Bytes(maxInputText))
 	case (len(g.Inputs) > 0) != (len(s.Inputs) > 0):
 		return "the inputs are not those that the study names"
 	case len(g.Shared) != len(s.Shared):

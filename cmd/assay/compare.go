@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assay-run/assay/internal/abtest"
-	"github.com/assay-run/assay/internal/atomicfile"
+	"github.com/assay-run/assay/internal/files"
 	"github.com/assay-run/assay/internal/term"
 	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/spec"
@@ -144,7 +144,7 @@ func (f *compareFlags) writeJUnit(all []abtest.Result, failed error) error {
 	if err := abtest.NewReport(all).WriteJUnit(&b, failed); err != nil {
 		return err
 	}
-	return atomicfile.WriteFile(f.junit, b.Bytes(), 0o644)
+	return files.WriteFile(f.junit, b.Bytes(), 0o644)
 }
 
 // isVerdict reports whether an error is the exit code of a gate.

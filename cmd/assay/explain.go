@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/atomicfile"
+	"github.com/assay-run/assay/internal/files"
 	"github.com/assay-run/assay/internal/result"
 	"github.com/assay-run/assay/setup"
 )
@@ -70,7 +70,7 @@ func explainStudy(ctx context.Context, w io.Writer, h *setup.Store, name string,
 		if err := e.Chart(r).WriteSVG(&b); err != nil {
 			return err
 		}
-		if err := atomicfile.WriteFile(svg, b.Bytes(), 0o644); err != nil {
+		if err := files.WriteFile(svg, b.Bytes(), 0o644); err != nil {
 			return err
 		}
 	}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/assay-run/assay/internal/atomicfile"
+	"github.com/assay-run/assay/internal/files"
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/internal/rest/api"
 	"github.com/assay-run/assay/setup"
@@ -230,7 +230,7 @@ func writeNew(path string, r io.Reader) error {
 	if strings.HasSuffix(path, "/") {
 		return usagef("-o %s: it is a directory; NAME goes to a file", path)
 	}
-	return mistaken(atomicfile.Write(path, 0o644, func(w io.Writer) error {
+	return mistaken(files.Write(path, 0o644, func(w io.Writer) error {
 		_, err := io.Copy(w, r)
 		return err
 	}))

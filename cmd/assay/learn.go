@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/atomicfile"
 	"github.com/assay-run/assay/internal/costmodel"
+	"github.com/assay-run/assay/internal/files"
 	"github.com/assay-run/assay/internal/result"
 	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/spec"
@@ -205,7 +205,7 @@ func (to modelFile) finish(s streams, o *result.Learned, l *costmodel.ActiveLear
 	if err != nil {
 		return err
 	}
-	if err := atomicfile.WriteFile(file, append(b, '\n'), 0o644); err != nil {
+	if err := files.WriteFile(file, append(b, '\n'), 0o644); err != nil {
 		return err
 	}
 	o.Model = file

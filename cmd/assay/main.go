@@ -16,7 +16,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	_ "github.com/assay-run/assay/internal/descriptors" // before packages that open files
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/internal/workbench"
 )

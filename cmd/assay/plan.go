@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/assay-run/assay/internal/atomicfile"
+	"github.com/assay-run/assay/internal/files"
 	"github.com/assay-run/assay/internal/planning"
 	"github.com/assay-run/assay/internal/workflow/request"
 )
@@ -180,5 +180,5 @@ func newPlanner(in io.Reader, f *planFlags) (*planning.Planner, error) {
 
 // writeFile writes a file with f, as a whole.
 func writeFile(name string, f func(io.Writer) error) error {
-	return mistaken(atomicfile.Write(name, 0o644, f))
+	return mistaken(files.Write(name, 0o644, f))
 }

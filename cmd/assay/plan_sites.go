@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/assay-run/assay/internal/atomicfile"
 	"github.com/assay-run/assay/internal/costmodel"
+	"github.com/assay-run/assay/internal/files"
 	"github.com/assay-run/assay/internal/planning"
 	"github.com/assay-run/assay/internal/workflow/site"
 	"github.com/assay-run/assay/spec"
@@ -123,7 +123,7 @@ func siteMachines(sites *spec.Sites) (map[string]costmodel.Machine, error) {
 		if file == "" {
 			continue
 		}
-		b, err := atomicfile.Read(file, maxModel)
+		b, err := files.Read(file, maxModel)
 		if err != nil {
 			return nil, sites.ProfileError(i, err)
 		}

@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/atomicfile"
 	"github.com/assay-run/assay/internal/bench"
 	"github.com/assay-run/assay/internal/costmodel"
+	"github.com/assay-run/assay/internal/files"
 	"github.com/assay-run/assay/internal/result"
 	"github.com/assay-run/assay/setup"
 )
@@ -92,7 +92,7 @@ known too, by assay learn --learned-on or --learned-on here, computing scales by
 const maxModel = 256 << 20
 
 func readModel(file string) (*costmodel.Model, error) {
-	b, err := atomicfile.Read(file, maxModel)
+	b, err := files.Read(file, maxModel)
 	if err != nil {
 		return nil, usageError(err)
 	}

@@ -3,8 +3,8 @@ package main
 import (
 	"fmt"
 
-	"github.com/assay-run/assay/internal/atomicfile"
 	"github.com/assay-run/assay/internal/costmodel"
+	"github.com/assay-run/assay/internal/files"
 )
 
 // readMachine reads a profile of assay profile --json; "" returns no machine.
@@ -12,7 +12,7 @@ func readMachine(flag, file string) (costmodel.Machine, error) {
 	if file == "" {
 		return nil, nil
 	}
-	b, err := atomicfile.Read(file, maxModel)
+	b, err := files.Read(file, maxModel)
 	if err != nil {
 		return nil, usageError(err)
 	}

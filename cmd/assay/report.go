@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/assay-run/assay/internal/atomicfile"
+	"github.com/assay-run/assay/internal/files"
 	"github.com/assay-run/assay/internal/pages"
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/workflow"
@@ -92,7 +92,7 @@ func (f *reportFlags) run(ctx context.Context, w io.Writer, names []string) erro
 			return usagef("the study's name is not a file name: give -o FILE")
 		}
 	}
-	if err := atomicfile.WriteFile(file, page.Bytes(), 0o644); err != nil {
+	if err := files.WriteFile(file, page.Bytes(), 0o644); err != nil {
 		return mistaken(err)
 	}
 	_, err = fmt.Fprintf(w, "wrote %s: %s, %s\n", report.Visible(file), report.Count(len(studies), "study", "studies"),

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/atomicfile"
+	"github.com/assay-run/assay/internal/files"
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/internal/result"
 	"github.com/assay-run/assay/setup"
@@ -100,16 +100,16 @@ func chosenTrial(ctx context.Context, r *result.Record, trial int64) (int64, ass
 }
 
 // writeFiles writes files below a directory.
-func writeFiles(dir string, files []assay.File) error {
+func writeFiles(dir string, all []assay.File) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return mistaken(err)
 	}
-	for _, f := range files {
+	for _, f := range all {
 		path := filepath.Join(dir, f.Name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return mistaken(err)
 		}
-		if err := atomicfile.WriteFile(path, []byte(f.Text), 0o644); err != nil {
+		if err := files.WriteFile(path, []byte(f.Text), 0o644); err != nil {
 			return mistaken(err)
 		}
 	}

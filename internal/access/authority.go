@@ -21,7 +21,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/atomicfile"
+	"github.com/assay-run/assay/internal/files"
 )
 
 // An Authority is a certificate authority of one server: the files ca.pem and ca.key of a directory. It issues
@@ -69,11 +69,11 @@ func InitAuthority(dir, name string) (*Authority, error) {
 		return nil, err
 	}
 	// The certificate comes last: an authority without it is incomplete and does not count.
-	err = atomicfile.WriteFile(filepath.Join(dir, "ca.key"),
+	err = files.WriteFile(filepath.Join(dir, "ca.key"),
 		pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}),
 		0o600)
 	if err == nil {
-		err = atomicfile.WriteFile(filepath.Join(dir, "ca.pem"),
+		err = files.WriteFile(filepath.Join(dir, "ca.pem"),
 			pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
 			0o600)
 	}

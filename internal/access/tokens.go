@@ -21,7 +21,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/atomicfile"
+	"github.com/assay-run/assay/internal/files"
 )
 
 // ErrDenied is the error of a token that is wrong, revoked or expired. It does not reveal which.
@@ -139,7 +139,7 @@ func (t *Tokens) change(f func() (*Decision, error)) error {
 	}
 	if err == nil && e != nil {
 		b, _ := json.MarshalIndent(file{version, t.list()}, "", "  ") // of texts and times
-		err = atomicfile.WriteFile(t.path, append(b, '\n'), 0o600)
+		err = files.WriteFile(t.path, append(b, '\n'), 0o600)
 	}
 	if err != nil {
 		t.byName = before

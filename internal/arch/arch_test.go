@@ -53,23 +53,21 @@ var apart = map[string][]string{
 // that each may import. Packages of layers 0 to 2 import none of them.
 var beside = map[string][]string{
 	"/assaytest":       {""},
-	"/bench/gate":      {},                           // recorded tables, and the results of auto on our own
-	"/internal/access": {"", "/internal/atomicfile"}, // access rights on a server: roles, tokens, certificates
-	"/docs":            {},                           // pages of reference that the program carries
+	"/bench/gate":      {},                      // recorded tables, and the results of auto on our own
+	"/internal/access": {"", "/internal/files"}, // access rights on a server: roles, tokens, certificates
+	"/docs":            {},                      // pages of reference that the program carries
 	"/internal/arch":   {},
-	// files by their content, of a server and of a worker
-	"/internal/blobs":   {""},
+	// files as a whole, and by their content
+	"/internal/files":   {""},
 	"/internal/browser": {"/internal/testbed"}, // a browser that looks at pages, for tests
 	// the products of setups, on disk; commits side by side
-	"/internal/builds":      {"", "/internal/atomicfile"},
-	"/internal/descriptors": {},                                          // how many files a process may open
-	"/internal/abtest":      {"", "/internal/stats", "/internal/report"}, // commands in turn; the noise of repeated runs
+	"/internal/builds": {"", "/internal/files"},
+	"/internal/abtest": {"", "/internal/stats", "/internal/report"}, // commands in turn; the noise of repeated runs
 	// files of other tuners and benchmark tools, settings of programs
-	"/internal/exchange":  {"", "/internal/stats"},
-	"/internal/expr":      {""},
-	"/internal/faultdisk": {"/internal/meterfs"},         // a disk that fails, for tests
-	"/internal/ledger":    {""},                          // the attempts at runs that are made elsewhere
-	"/internal/mcp":       {"/docs", "/internal/report"}, // commands of this program as tools of coding agents
+	"/internal/exchange": {"", "/internal/stats"},
+	"/internal/expr":     {""},
+	"/internal/ledger":   {""},                          // the attempts at runs that are made elsewhere
+	"/internal/mcp":      {"/docs", "/internal/report"}, // commands of this program as tools of coding agents
 	// Pages of studies, and the modules that draw them.
 	"/internal/pages": {"", "/internal/stats", "/internal/abtest", "/internal/report", "/internal/result"},
 	// Between the library of workflows and the command: options become plans, plans are shown.
@@ -86,21 +84,19 @@ var beside = map[string][]string{
 	},
 	"/internal/meterfs": {}, // a remote file system that counts and times
 	"/internal/term":    {},
-	"/internal/testbed": {},
-	"/internal/tracing": {""}, // spans of trials, by OpenTelemetry
-	"/internal/tools":   {},   // runs the suite and the promises, counts code and licences
+	"/internal/testbed": {"/internal/meterfs"},
+	"/internal/tools":   {}, // runs the suite and the promises, counts code and licences
 	// The pages of a server: a client of its API.
 	"/internal/web": {
 		"", "/internal/prior", "/internal/access", "/internal/pages", "/internal/planning", "/internal/report",
 		"/internal/result", "/internal/rest/api", "/view",
 	},
-	"/internal/atomicfile": {""}, // files that are read and written as a whole
-	"/spec":                {"", "/internal/blobs", "/internal/expr", "/workflow", "/internal/workflow/site"},
-	"/view":                {"", "/internal/report"}, // studies and trials as others see them, people among them
+	"/spec": {"", "/internal/files", "/internal/expr", "/workflow", "/internal/workflow/site"},
+	"/view": {"", "/internal/report"}, // studies and trials as others see them, people among them
 }
 
 // testOnly are the packages that only tests may import.
-var testOnly = []string{"/internal/browser", "/internal/faultdisk", "/internal/testbed"}
+var testOnly = []string{"/internal/browser", "/internal/testbed"}
 
 // owner names the packages that may import a third-party module, most often one. gonum may be imported by any, and so
 // may jsontext, which becomes a part of the standard library.
@@ -118,8 +114,8 @@ var owner = map[string]string{
 	"golang.org/x/term":                    "/internal/term",
 	"github.com/prometheus/procfs":         "/run",
 	"github.com/prometheus/client_golang":  "/internal/server",
-	"go.opentelemetry.io":                  "/internal/tracing",
-	"google.golang.org/protobuf":           "/internal/tracing",
+	"go.opentelemetry.io":                  "/internal/server",
+	"google.golang.org/protobuf":           "/internal/server",
 	"github.com/hanwen/go-fuse":            "/internal/meterfs",
 	"github.com/google/go-cmp":             "tests",
 	"github.com/chromedp":                  "/internal/browser",

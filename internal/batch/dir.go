@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/atomicfile"
+	"github.com/assay-run/assay/internal/files"
 )
 
 // The files of an attempt; see the package comment.
@@ -141,7 +141,7 @@ func (d dir) write(name string, v any) error {
 	if err != nil {
 		return err
 	}
-	return atomicfile.WriteFile(d.path(name), b, 0o600)
+	return files.WriteFile(d.path(name), b, 0o600)
 }
 
 // take makes the claim of an attempt. mine is false if another claim exists.
@@ -161,7 +161,7 @@ func (d dir) take(c claim) (mine bool, err error) {
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return true, err // it is ours all the same: only one claim can be made
 	}
-	return true, atomicfile.SyncDir(string(d))
+	return true, files.SyncDir(string(d))
 }
 
 // has reports whether there is a file of that name among names.

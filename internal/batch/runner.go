@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/atomicfile"
+	"github.com/assay-run/assay/internal/files"
 	"github.com/assay-run/assay/internal/ledger"
 )
 
@@ -163,7 +163,7 @@ func identity(dir string) (string, error) {
 	var random [4]byte
 	rand.Read(random[:])
 	id := hex.EncodeToString(random[:])
-	return id, atomicfile.WriteFile(path, []byte(id+"\n"), 0o600)
+	return id, files.WriteFile(path, []byte(id+"\n"), 0o600)
 }
 
 // Close detaches from all runs, as with [assay.ErrDetached]. It first completes pending cancellations.

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/atomicfile"
 	"github.com/assay-run/assay/internal/ledger"
 )
 
@@ -151,8 +150,8 @@ func (s Shim) run(ctx context.Context, d dir, sp assignment) (r result) {
 	stdout.close()
 	stderr.close()
 	r = result{
-		Measurement: atomicfile.Storable(m),
-		Stdout:      atomicfile.Shorten(m.Stdout), Stderr: atomicfile.Shorten(m.Stderr),
+		Measurement: ledger.Storable(m),
+		Stdout:      ledger.Shorten(m.Stdout), Stderr: ledger.Shorten(m.Stderr),
 	}
 	r.judge(ctx, err, at)
 	return r
@@ -252,7 +251,7 @@ func (b *pulse) loop(every time.Duration, over <-chan struct{}, end context.Canc
 		m := b.latest
 		b.mu.Unlock()
 		m.Stdout, m.Stderr = nil, nil
-		b.write(beat{seq, atomicfile.Storable(m)})
+		b.write(beat{seq, ledger.Storable(m)})
 	}
 }
 

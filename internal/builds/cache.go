@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/assay-run/assay/internal/atomicfile"
+	"github.com/assay-run/assay/internal/files"
 )
 
 // DefaultLimit is the most space of the builds on disk unless a [Cache] sets another limit.
@@ -145,7 +145,7 @@ func (c *Cache) make(ctx context.Context, key string, r Recipe, build func(folde
 		return errors.Join(ErrChanged, err)
 	}
 	home := filepath.Join(c.dir, key)
-	if err := atomicfile.RemoveAll(home); err != nil { // remains of a process that died
+	if err := files.RemoveAll(home); err != nil { // remains of a process that died
 		return err
 	}
 	if err := os.MkdirAll(home, 0o700); err != nil {
@@ -157,12 +157,12 @@ func (c *Cache) make(ctx context.Context, key string, r Recipe, build func(folde
 	}
 	began := time.Now()
 	if err := build(folder); err != nil {
-		_ = atomicfile.RemoveAll(home)
+		_ = files.RemoveAll(home)
 		return err
 	}
 	took := time.Since(began)
 	if err := c.changed(before, r); err != nil {
-		_ = atomicfile.RemoveAll(home)
+		_ = files.RemoveAll(home)
 		return err
 	}
 	b := Build{
@@ -170,7 +170,7 @@ func (c *Cache) make(ctx context.Context, key string, r Recipe, build func(folde
 		Made: began, Took: took, Bytes: size(folder),
 	}
 	if err := c.publish(home, b); err != nil {
-		_ = atomicfile.RemoveAll(home)
+		_ = files.RemoveAll(home)
 		return err
 	}
 	c.evict(key)

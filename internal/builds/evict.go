@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/atomicfile"
+	"github.com/assay-run/assay/internal/files"
 )
 
 // List returns the builds that are whole, those that were used last first. A cache that was never
@@ -69,7 +69,7 @@ func (c *Cache) remove(key string) (bool, error) {
 	if err := os.Remove(filepath.Join(c.dir, key, marker)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, err
 	}
-	if err := atomicfile.RemoveAll(filepath.Join(c.dir, key)); err != nil {
+	if err := files.RemoveAll(filepath.Join(c.dir, key)); err != nil {
 		return false, err
 	}
 	return true, os.Remove(lock.Name())

@@ -5,19 +5,11 @@ import (
 	"io/fs"
 	"net"
 	"os"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/hanwen/go-fuse/v2/posixtest"
-
-	"github.com/assay-run/assay/internal/testbed"
 )
-
-func TestMain(m *testing.M) {
-	syscall.Umask(0) // as a process that has a server should
-	testbed.MainOutside(m)
-}
 
 // newPair returns a client of a new server of a directory.
 func newPair(t testing.TB, data string, opts ServerOptions) *Client {

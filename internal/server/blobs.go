@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/assay-run/assay/internal/blobs"
+	"github.com/assay-run/assay/internal/files"
 )
 
 const (
@@ -26,7 +26,7 @@ func (s *server) openBlobs() (err error) {
 	if s.store.Path == "" { // a database keeps no outputs
 		s.store.Outputs = filepath.Join(s.o.Dir, outputsDir)
 	}
-	s.blobs, err = blobs.Open(filepath.Join(s.o.Dir, blobsDir), cmp.Or(s.o.Blobs, defaultBlobs))
+	s.blobs, err = files.Open(filepath.Join(s.o.Dir, blobsDir), cmp.Or(s.o.Blobs, defaultBlobs))
 	return err
 }
 
@@ -94,11 +94,11 @@ func (s *server) listed(hash string, need map[string]bool) {
 		return
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, blobs.MaxManifest+1))
+	b, err := io.ReadAll(io.LimitReader(f, files.MaxManifest+1))
 	if err != nil && !os.IsNotExist(err) {
 		return
 	}
-	if m, err := blobs.ParseManifest(b); err == nil {
+	if m, err := files.ParseManifest(b); err == nil {
 		for _, k := range m.All() {
 			need[k.SHA256] = true
 		}

@@ -8,7 +8,7 @@ import (
 	"os"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/atomicfile"
+	"github.com/assay-run/assay/internal/files"
 	"github.com/assay-run/assay/internal/queue"
 )
 
@@ -34,7 +34,7 @@ func writeOrders(path string, all map[string]queue.Order) error {
 	if err != nil {
 		return err
 	}
-	if err := atomicfile.WriteFile(path, append(b, '\n'), 0o600); err != nil {
+	if err := files.WriteFile(path, append(b, '\n'), 0o600); err != nil {
 		return assay.WithClass(assay.ClassIO, fmt.Errorf("the orders to workers: %w", err))
 	}
 	return nil

@@ -32,13 +32,12 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/access"
-	"github.com/assay-run/assay/internal/blobs"
+	"github.com/assay-run/assay/internal/files"
 	"github.com/assay-run/assay/internal/queue"
 	"github.com/assay-run/assay/internal/queue/jetstream"
 	"github.com/assay-run/assay/internal/rest"
 	"github.com/assay-run/assay/internal/rest/api"
 	"github.com/assay-run/assay/internal/service"
-	"github.com/assay-run/assay/internal/tracing"
 	"github.com/assay-run/assay/setup"
 )
 
@@ -97,7 +96,7 @@ type server struct {
 	fleet *queue.Fleet
 	host  *service.Host
 	audit *access.Audit
-	blobs *blobs.Store
+	blobs *files.Store
 	keys  *keys // nil without tokens
 	api   *api.Server
 	// figures are the counts of this server since it began.
@@ -223,11 +222,11 @@ func (s *server) openStudies(ctx context.Context) (err error) {
 	if s.store, err = setup.OpenStore(ctx, at); err != nil {
 		return err
 	}
-	tracer, err := tracing.Open("assay-server", s.o.Version)
+	tracer, err := openTracer("assay-server", s.o.Version)
 	if err != nil {
 		return err
 	}
-	s.end(tracer.Close)
+	s.end(tracer.close)
 	s.figures.follow(s.store, newTraces(tracer))
 	s.end(s.store.Close)
 	if err := s.openBlobs(); err != nil {

@@ -6,19 +6,18 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/tracing"
 )
 
 // traces makes spans of the events that a server appends. A time from before the server began is unknown to it; the
 // span begins with the time that the event of its end has.
 type traces struct {
-	tracer *tracing.Tracer
+	tracer *tracer
 	mu     sync.Mutex
 	ready  map[assay.RunID]time.Time // when a run began to wait for its next attempt; the attempt of the ID is 0
 	placed map[assay.RunID]time.Time // when a worker got an attempt
 }
 
-func newTraces(t *tracing.Tracer) *traces {
+func newTraces(t *tracer) *traces {
 	return &traces{tracer: t, ready: map[assay.RunID]time.Time{}, placed: map[assay.RunID]time.Time{}}
 }
 
@@ -41,7 +40,7 @@ func (t *traces) appended(study string, events []assay.Event) {
 			id := e.Started.RunID
 			t.placed[id] = at
 			if since, ok := take(t.ready, waiting(id)); ok {
-				t.tracer.Send(tracing.Span{Name: tracing.Queue, ID: id, Start: since, End: at, Worker: e.Started.Worker})
+				t.tracer.send(span{name: queueSpan, id: id, start: since, end: at, worker: e.Started.Worker})
 			}
 		case e.Booked != nil:
 			b := e.Booked
@@ -52,8 +51,8 @@ func (t *traces) appended(study string, events []assay.Event) {
 			if !b.Counts() && !b.Extra {
 				t.ready[waiting(b.RunID)] = at
 			}
-			t.tracer.Send(tracing.Span{
-				Name: tracing.Attempt, ID: b.RunID, Start: start, End: at, Worker: b.Worker, Failure: cmp.Or(b.Why, b.Reason),
+			t.tracer.send(span{
+				name: attemptSpan, id: b.RunID, start: start, end: at, worker: b.Worker, failure: cmp.Or(b.Why, b.Reason),
 			})
 		case e.Withdrawn != nil:
 			delete(t.ready, assay.RunID{Study: study, Trial: e.Withdrawn.Trial})
@@ -75,7 +74,7 @@ func (t *traces) told(study string, told assay.Trial, at time.Time) {
 	if told.State == assay.Failed {
 		failure = cmp.Or(told.Reason, told.State.String())
 	}
-	t.tracer.Send(tracing.Span{Name: tracing.Trial, ID: id, Start: start, End: at, Failure: failure})
+	t.tracer.send(span{name: trialSpan, id: id, start: start, end: at, failure: failure})
 }
 
 // waiting is the key of a run that waits for its next attempt.

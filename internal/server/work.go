@@ -14,7 +14,6 @@ import (
 	"github.com/assay-run/assay/internal/access"
 	"github.com/assay-run/assay/internal/queue/jetstream"
 	"github.com/assay-run/assay/internal/rest/api"
-	"github.com/assay-run/assay/internal/tracing"
 	"github.com/assay-run/assay/internal/worker"
 	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/spec"
@@ -93,13 +92,13 @@ func work(ctx context.Context, o Worker) error {
 		return err
 	}
 	defer func() { _ = closeRunner() }() // nothing runs
-	tracer, err := tracing.Open("assay-worker", o.Version)
+	tracer, err := openTracer("assay-worker", o.Version)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = tracer.Close() }() // the collector is away
+	defer func() { _ = tracer.close() }() // the collector is away
 	ran := func(id assay.RunID, start, end time.Time, failure string) {
-		tracer.Send(tracing.Span{Name: tracing.Run, ID: id, Start: start, End: end, Worker: o.Name, Failure: failure})
+		tracer.send(span{name: runSpan, id: id, start: start, end: end, worker: o.Name, failure: failure})
 	}
 	return worker.Run(ctx, worker.Options{
 		Control: conn.Control(), Carrier: conn.Carrier(), Runner: runner, Apps: apps, Accept: o.Accept, Dir: o.Dir,

@@ -23,8 +23,8 @@ type breach struct {
 // breaches has one for each promise, at the least. A test sees that every line is there.
 var breaches = []breach{
 	{
-		"P1", "internal/worker/spool.go", "return atomicfile.WriteFile(s.path(\"spool\", o.ID, \".json\"), b, 0o600)",
-		"return atomicfile.WriteFile(s.path(\"spool\", o.ID, \".lost\"), b, 0o600)",
+		"P1", "internal/worker/spool.go", "return files.WriteFile(s.path(\"spool\", o.ID, \".json\"), b, 0o600)",
+		"return files.WriteFile(s.path(\"spool\", o.ID, \".lost\"), b, 0o600)",
 		check{"internal/worker", "TestKilled"},
 	},
 	{
@@ -36,9 +36,9 @@ var breaches = []breach{
 		check{"internal/store/sqlite", "TestPowerCut"},
 	},
 	{
-		"P2", "internal/atomicfile/whole.go", "err = errors.Join(err, f.Sync(), f.Close())",
+		"P2", "internal/files/whole.go", "err = errors.Join(err, f.Sync(), f.Close())",
 		"err = errors.Join(err, f.Close())",
-		check{"internal/atomicfile", "TestPowerCut"},
+		check{"internal/files", "TestPowerCut"},
 	},
 	{
 		"P3", "internal/store/sqlite/write.go", "if isFull(err) && s.spendReserve() {", "if false {",
@@ -160,8 +160,8 @@ var breaches = []breach{
 		check{"setup", "TestValuesAreData"},
 	},
 	{
-		"S6", "internal/blobs/doc.go", "case !fs.ValidPath(name):", "case false && !fs.ValidPath(name):",
-		check{"internal/blobs", "TestPlaceHostileNames|TestNames"},
+		"S6", "internal/files/doc.go", "case !fs.ValidPath(name):", "case false && !fs.ValidPath(name):",
+		check{"internal/files", "TestPlaceHostileNames|TestNames"},
 	},
 	{
 		"S7", "internal/rest/api/guard.go", "if e := r.Header.Get(\"Content-Encoding\"); e != \"\" && e != \"identity\" {",

@@ -32,9 +32,9 @@ var promises = []promise{
 		{"internal/queue", "TestSimulatorFindsFlaws"},
 	}, ""},
 	{"P2", "Nor is it lost by a power cut.", []check{
-		{"internal/store/sqlite", "TestPowerCut"}, {"internal/atomicfile", "TestPowerCut"},
+		{"internal/store/sqlite", "TestPowerCut"}, {"internal/files", "TestPowerCut"},
 	}, "commits that do not wait for the disk, and files written in place, lose in 80 % of cuts or more", []check{
-		{"internal/store/sqlite", "TestPowerCut"}, {"internal/atomicfile", "TestPowerCut"},
+		{"internal/store/sqlite", "TestPowerCut"}, {"internal/files", "TestPowerCut"},
 	}, ""},
 	{"P3", "A full or failing disk ends assay cleanly and costs nothing that was finished.", []check{
 		{"internal/store/sqlite", "TestEachOperationFails|TestReserve|TestFull|TestReadOnly"},
@@ -160,7 +160,7 @@ var promises = []promise{
 		{"internal/store/sqlite", "TestDamage|TestDamagedLog|TestLogWithoutFile|TestCopyDamaged|TestMark"},
 		{"cmd/assay", "TestScripts/salvage"},
 		{"cmd/assay", "TestScripts/salvage_log"},
-		{"internal/blobs", "TestDamaged|TestCacheDamaged"},
+		{"internal/files", "TestDamaged|TestCacheDamaged"},
 	}, "a store without damage is whole, and unread bits harm nothing: only damage is reported", []check{
 		{"internal/store/sqlite", "TestDamage$|TestMarkRefusesNothingWhole"},
 	}, ""},
@@ -205,13 +205,13 @@ var promises = []promise{
 		{"internal/web", "TestHostileForms"},
 	}, "a command that is made a line for a shell executes a value", []check{{"setup", "TestValuesAreDataControl"}}, ""},
 	{"S6", "Files of runs stay in their box.", []check{
-		{"internal/blobs", "TestPlaceHostileNames|TestNames"}, {"run", "TestFiles"},
-	}, "who writes to where a name leads writes outside", []check{{"internal/blobs", "TestPlaceHostileNamesControl"}}, ""},
+		{"internal/files", "TestPlaceHostileNames|TestNames"}, {"run", "TestFiles"},
+	}, "who writes to where a name leads writes outside", []check{{"internal/files", "TestPlaceHostileNamesControl"}}, ""},
 	{"S7", "Bombs are refused early.", []check{
 		{"internal/rest/api", "TestBombs"},
 		{"spec", "TestBombs"},
 		{"internal/workflow/trace", "TestGzipBomb"},
-		{"internal/atomicfile", "TestReadIsBounded"},
+		{"internal/files", "TestReadIsBounded"},
 	}, "a log that packs well is read", []check{{"internal/workflow/trace", "TestGzipBomb"}}, ""},
 	{
 		"S8", "Secrets do not leak.",

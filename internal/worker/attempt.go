@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/atomicfile"
+	"github.com/assay-run/assay/internal/ledger"
 	"github.com/assay-run/assay/internal/queue"
 	"github.com/assay-run/assay/run"
 )
@@ -108,8 +108,8 @@ func (w *worker) run(d queue.Delivery, c queue.Claim, job assay.Job, slot int) q
 		}
 		o.Files = files.end(job, m, w.Blobs != nil)
 	}
-	o.Measurement = atomicfile.Storable(m)
-	o.Stdout, o.Stderr = atomicfile.Shorten(m.Stdout), atomicfile.Shorten(m.Stderr)
+	o.Measurement = ledger.Storable(m)
+	o.Stdout, o.Stderr = ledger.Shorten(m.Stdout), ledger.Shorten(m.Stderr)
 	judge(ctx, &o, err)
 	if err == nil {
 		if reason := b.watch.tainted(m.Elapsed, last, c.Lease); reason != "" {
@@ -249,7 +249,7 @@ func (b *beats) send(ctx context.Context, gap time.Duration) {
 	go func() { defer close(renewed); _ = b.d.Renew(ctx) }() // on failure, the ticket is delivered again and dropped
 	defer func() { <-renewed }()
 	verdict, err := b.w.Control.Beat(ctx, queue.Beat{
-		ID: b.id, Worker: b.w.ID, So: atomicfile.Storable(m), Gap: gap, Tail: tail, ErrTail: errTail,
+		ID: b.id, Worker: b.w.ID, So: ledger.Storable(m), Gap: gap, Tail: tail, ErrTail: errTail,
 	})
 	if err != nil {
 		return

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/atomicfile"
+	"github.com/assay-run/assay/internal/files"
 	"golang.org/x/sys/unix"
 )
 
@@ -32,7 +32,7 @@ func Identity(dir, prefix string) (string, error) {
 	var random [8]byte
 	rand.Read(random[:])
 	id := prefix + "-" + hex.EncodeToString(random[:])
-	return id, atomicfile.WriteFile(path, []byte(id+"\n"), 0o600)
+	return id, files.WriteFile(path, []byte(id+"\n"), 0o600)
 }
 
 // IDHasPrefix reports whether [Identity] can have made id from a prefix.

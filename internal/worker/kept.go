@@ -13,8 +13,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/atomicfile"
-	"github.com/assay-run/assay/internal/blobs"
+	"github.com/assay-run/assay/internal/files"
 	"github.com/assay-run/assay/internal/queue"
 	"github.com/assay-run/assay/internal/report"
 )
@@ -163,27 +162,27 @@ func (r *keeper) list(job assay.Job, m assay.Measurement) (hash string, err erro
 	if err := os.MkdirAll(to, 0o700); err != nil {
 		return "", err
 	}
-	list := &blobs.Manifest{}
+	list := &files.Manifest{}
 	inputs := map[string]bool{}
 	for _, in := range job.Inputs {
 		inputs[in.Name] = true
 	}
-	if err := blobs.Gather(job.Dir, job.Outputs, inputs, to, list); err != nil {
+	if err := files.Gather(job.Dir, job.Outputs, inputs, to, list); err != nil {
 		return "", err
 	}
 	if long {
 		for _, s := range []struct {
 			data []byte
-			to   **blobs.Kept
+			to   **files.Kept
 		}{{m.Stdout, &list.Stdout}, {m.Stderr, &list.Stderr}} {
-			if len(s.data) == 0 || len(s.data) > blobs.MaxStream {
+			if len(s.data) == 0 || len(s.data) > files.MaxStream {
 				continue
 			}
 			h := hashOf(s.data)
 			if err := os.WriteFile(filepath.Join(to, h), s.data, 0o600); err != nil {
 				return "", err
 			}
-			*s.to = &blobs.Kept{SHA256: h, Size: int64(len(s.data))}
+			*s.to = &files.Kept{SHA256: h, Size: int64(len(s.data))}
 		}
 	}
 	if list.Empty() {
@@ -195,7 +194,7 @@ func (r *keeper) list(job assay.Job, m assay.Measurement) (hash string, err erro
 	if err != nil {
 		return "", err
 	}
-	return hashOf(text), atomicfile.WriteFile(filepath.Join(r.dir, "list"), text, 0o600)
+	return hashOf(text), files.WriteFile(filepath.Join(r.dir, "list"), text, 0o600)
 }
 
 func (k *kept) path(id assay.RunID) string { return filepath.Join(k.dir, keyOf(id)) }
@@ -206,7 +205,7 @@ func (k *kept) write(a about) error {
 	if err != nil {
 		return err
 	}
-	return atomicfile.WriteFile(filepath.Join(k.path(a.ID), "about.json"), b, 0o600)
+	return files.WriteFile(filepath.Join(k.path(a.ID), "about.json"), b, 0o600)
 }
 
 // read returns the description of a directory.
@@ -297,7 +296,7 @@ func (k *kept) expire(now time.Time) {
 		if now.Sub(o.at) < k.keep && total <= maxKept {
 			continue
 		}
-		if err := atomicfile.RemoveAll(filepath.Join(k.dir, o.key)); err != nil {
+		if err := files.RemoveAll(filepath.Join(k.dir, o.key)); err != nil {
 			k.out.f("the kept files of a run cannot be removed: %v", err)
 			continue
 		}
@@ -354,9 +353,9 @@ func (w *worker) send(over <-chan struct{}) {
 func (w *worker) sendOne(ctx context.Context, a about, said map[string]bool) bool {
 	dir := w.kept.path(a.ID)
 	text, err := os.ReadFile(filepath.Join(dir, "list"))
-	var list *blobs.Manifest
+	var list *files.Manifest
 	if err == nil {
-		list, err = blobs.ParseManifest(text)
+		list, err = files.ParseManifest(text)
 	}
 	if err != nil {
 		w.out.of(a.ID, "its files are not sent: %v", err)

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/atomicfile"
+	"github.com/assay-run/assay/internal/files"
 	"github.com/assay-run/assay/internal/queue"
 )
 
@@ -78,7 +78,7 @@ func (s spool) put(o queue.Outcome) error {
 	if err != nil {
 		return err
 	}
-	return atomicfile.WriteFile(s.path("spool", o.ID, ".json"), b, 0o600)
+	return files.WriteFile(s.path("spool", o.ID, ".json"), b, 0o600)
 }
 
 // drop forgets an outcome.

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/faultdisk"
 	"github.com/assay-run/assay/internal/meterfs"
 	"github.com/assay-run/assay/internal/queue"
 	"github.com/assay-run/assay/internal/testbed"
@@ -30,7 +29,7 @@ func TestEachOperationOfTheSpoolFails(t *testing.T) {
 	faults, told, begun := 0, 0, 0
 	for _, errno := range []syscall.Errno{syscall.EIO, syscall.ENOSPC} {
 		for n, over := 1, false; !over; n += step {
-			d := faultdisk.New(t, func(i int, c meterfs.Change) syscall.Errno {
+			d := testbed.NewDisk(t, func(i int, c meterfs.Change) syscall.Errno {
 				if i != n || c.Op == "open" {
 					return 0
 				}
@@ -60,7 +59,7 @@ func TestEachOperationOfTheSpoolFails(t *testing.T) {
 
 // onDisk has a worker on a disk run two tasks and kills it, has another one send the outcomes left, and returns all
 // outcomes sent. Each task is sent once.
-func onDisk(t *testing.T, d *faultdisk.Disk) []queue.Outcome {
+func onDisk(t *testing.T, d *testbed.Disk) []queue.Outcome {
 	t.Helper()
 	var tasks []queue.Task
 	for i := range 2 {

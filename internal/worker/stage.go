@@ -12,8 +12,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/atomicfile"
-	"github.com/assay-run/assay/internal/blobs"
+	"github.com/assay-run/assay/internal/files"
 )
 
 // Blobs are the files of a server, as a worker reaches them. An error of the class unavailable means that the call may
@@ -59,10 +58,10 @@ func (w *worker) openFiles() (err error) {
 	if w.Keep <= 0 {
 		w.Keep = defaultKeep
 	}
-	if err := atomicfile.RemoveAll(filepath.Join(w.Dir, "runs")); err != nil { // of a worker that was killed
+	if err := files.RemoveAll(filepath.Join(w.Dir, "runs")); err != nil { // of a worker that was killed
 		return err
 	}
-	if w.cache, err = blobs.OpenCache(filepath.Join(w.Dir, "cache"), w.Cache); err != nil {
+	if w.cache, err = files.OpenCache(filepath.Join(w.Dir, "cache"), w.Cache); err != nil {
 		return err
 	}
 	w.kept, err = openKept(filepath.Join(w.Dir, "kept"), w.Keep, &w.out)
@@ -96,7 +95,7 @@ func (w *worker) stage(ctx context.Context, job *assay.Job, slot int) error {
 			w.Name)
 	}
 	dir := filepath.Join(w.Dir, "runs", strconv.Itoa(slot))
-	err := atomicfile.RemoveAll(dir)
+	err := files.RemoveAll(dir)
 	if err == nil {
 		err = os.MkdirAll(dir, 0o700)
 	}
@@ -157,7 +156,7 @@ func (w *worker) unstage(job assay.Job) {
 	if !job.Apart() || filepath.Dir(job.Dir) != filepath.Join(w.Dir, "runs") {
 		return
 	}
-	if err := atomicfile.RemoveAll(job.Dir); err != nil {
+	if err := files.RemoveAll(job.Dir); err != nil {
 		w.out.f("the directory of a run cannot be removed: %v", err)
 	}
 }

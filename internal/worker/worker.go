@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/blobs"
+	"github.com/assay-run/assay/internal/files"
 	"github.com/assay-run/assay/internal/proc"
 	"github.com/assay-run/assay/internal/queue"
 	"github.com/assay-run/assay/internal/report"
@@ -84,7 +84,7 @@ var errEvicted = errors.New("the worker was evicted")
 type worker struct {
 	Options
 	spool spool
-	cache *blobs.Cache
+	cache *files.Cache
 	kept  *kept
 	users map[string][]string // the command prefix for each user
 	self  queue.Worker

@@ -14,7 +14,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/blobs"
+	"github.com/assay-run/assay/internal/files"
 	"github.com/assay-run/assay/internal/worker"
 	"github.com/assay-run/assay/spec"
 )
@@ -118,7 +118,7 @@ func stream(do func(w http.ResponseWriter, r *http.Request) error) *huma.StreamR
 // send answers with a blob, or the requested part of it.
 func (s fileRoutes) send(w http.ResponseWriter, r *http.Request, hash string) error {
 	f, err := s.o.Blobs.Open(hash, r.Header.Get("Cache-Control") == "no-cache")
-	if errors.Is(err, blobs.ErrDamaged) && s.o.Log != nil {
+	if errors.Is(err, files.ErrDamaged) && s.o.Log != nil {
 		s.o.Log.Warn(err.Error())
 	}
 	if err != nil {
@@ -205,7 +205,7 @@ func errBlob(hash string) error {
 
 // mayKeep returns an error if a worker may not store a blob: it is neither a list of the record, nor named by
 // one.
-func (s fileRoutes) mayKeep(ctx context.Context, hash, study, files string, size int64) error {
+func (s fileRoutes) mayKeep(ctx context.Context, hash, study, list string, size int64) error {
 	denied := refuse(http.StatusForbidden,
 		"a worker may store only files that are on record of its runs: blob %.12s... is not", hash)
 	if study == "" {
@@ -218,16 +218,16 @@ func (s fileRoutes) mayKeep(ctx context.Context, hash, study, files string, size
 		}
 		return err
 	}
-	if files == "" {
-		if !of.lists[hash] || size > blobs.MaxManifest {
+	if list == "" {
+		if !of.lists[hash] || size > files.MaxManifest {
 			return denied
 		}
 		return nil
 	}
-	if !of.lists[files] {
+	if !of.lists[list] {
 		return denied
 	}
-	m, err := s.list(files)
+	m, err := s.list(list)
 	if err != nil {
 		return err
 	}
@@ -240,7 +240,7 @@ func (s fileRoutes) mayKeep(ctx context.Context, hash, study, files string, size
 }
 
 // list returns the manifest of the files kept of a run, once its worker has sent it.
-func (s fileRoutes) list(hash string) (*blobs.Manifest, error) {
+func (s fileRoutes) list(hash string) (*files.Manifest, error) {
 	if s.o.Blobs == nil {
 		return nil, errNoBlobs
 	}
@@ -249,11 +249,11 @@ func (s fileRoutes) list(hash string) (*blobs.Manifest, error) {
 		return nil, err
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, blobs.MaxManifest+1))
+	b, err := io.ReadAll(io.LimitReader(f, files.MaxManifest+1))
 	if err != nil {
 		return nil, err
 	}
-	return blobs.ParseManifest(b)
+	return files.ParseManifest(b)
 }
 
 // staged returns an error if the files that a study reads are not here.

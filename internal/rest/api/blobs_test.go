@@ -15,12 +15,12 @@ import (
 	"testing"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/blobs"
+	"github.com/assay-run/assay/internal/files"
 )
 
 func hashOf(t testing.TB, b []byte) string {
 	t.Helper()
-	hash, _, err := blobs.Sum(bytes.NewReader(b))
+	hash, _, err := files.Sum(bytes.NewReader(b))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func (r *rig) get(t testing.TB, role Role, path string, v any) {
 // withRoom has a server keep blobs of more than a body has.
 func withRoom(t testing.TB, quota int64) func(*Options) {
 	return func(o *Options) {
-		b, err := blobs.Open(t.TempDir(), quota)
+		b, err := files.Open(t.TempDir(), quota)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,7 +163,7 @@ func TestHalfUpload(t *testing.T) {
 func TestWorkersBlobs(t *testing.T) {
 	r := newRig(t)
 	kept := []byte("what a run left")
-	m := &blobs.Manifest{Files: []blobs.Kept{{Name: "x.log", SHA256: hashOf(t, kept), Size: int64(len(kept))}}}
+	m := &files.Manifest{Files: []files.Kept{{Name: "x.log", SHA256: hashOf(t, kept), Size: int64(len(kept))}}}
 	list, err := m.Encode()
 	if err != nil {
 		t.Fatal(err)
@@ -239,7 +239,7 @@ func TestOutput(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 	// The files that the worker sends replace the output in the outcome.
-	m := &blobs.Manifest{Stdout: &blobs.Kept{SHA256: hashOf(t, long), Size: int64(len(long))}}
+	m := &files.Manifest{Stdout: &files.Kept{SHA256: hashOf(t, long), Size: int64(len(long))}}
 	list, err := m.Encode()
 	if err != nil {
 		t.Fatal(err)
@@ -281,11 +281,11 @@ func TestOutput(t *testing.T) {
 func TestFiles(t *testing.T) {
 	r := newRig(t)
 	deep := []byte("deep")
-	m := &blobs.Manifest{
-		Files: []blobs.Kept{
+	m := &files.Manifest{
+		Files: []files.Kept{
 			{Name: "a.log", SHA256: heldHash, Size: 5}, {Name: "sub/b é.log", SHA256: hashOf(t, deep), Size: 4},
 		},
-		Left: []blobs.Left{{Name: "x", Why: "it is a link"}}, More: 2,
+		Left: []files.Left{{Name: "x", Why: "it is a link"}}, More: 2,
 	}
 	list, err := m.Encode()
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/access"
-	"github.com/assay-run/assay/internal/blobs"
+	"github.com/assay-run/assay/internal/files"
 	"github.com/assay-run/assay/internal/queue"
 	"github.com/assay-run/assay/internal/service"
 	"github.com/assay-run/assay/setup"
@@ -358,7 +358,7 @@ type rig struct {
 	fleet *fakeFleet
 	keys  *fakeKeys
 	store *setup.Store
-	blobs *blobs.Store
+	blobs *files.Store
 	at    *httptest.Server
 }
 
@@ -383,12 +383,12 @@ func (r *rig) keep(t testing.TB, trial int64, files string) {
 // listed is the list of the files kept of trial 1.
 func listed(t testing.TB) (text []byte, hash string) {
 	t.Helper()
-	m := &blobs.Manifest{Files: []blobs.Kept{{Name: "a.log", SHA256: heldHash, Size: 5}}}
+	m := &files.Manifest{Files: []files.Kept{{Name: "a.log", SHA256: heldHash, Size: 5}}}
 	text, err := m.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
-	hash, _, err = blobs.Sum(bytes.NewReader(text))
+	hash, _, err = files.Sum(bytes.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -410,7 +410,7 @@ func newRig(t testing.TB, edit ...func(*Options)) *rig {
 		t.Fatal(err)
 	}
 	r := &rig{host: &fakeHost{store: st, state: map[string]string{}}, fleet: &fakeFleet{}, keys: newFakeKeys(), store: st}
-	if r.blobs, err = blobs.Open(t.TempDir(), 1<<20); err != nil {
+	if r.blobs, err = files.Open(t.TempDir(), 1<<20); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := r.blobs.Put(ctx, heldHash, int64(len(held)), strings.NewReader(held)); err != nil {

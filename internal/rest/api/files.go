@@ -14,7 +14,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/blobs"
+	"github.com/assay-run/assay/internal/files"
 )
 
 // An Output is the output of a run of a trial.
@@ -113,7 +113,7 @@ func (s fileRoutes) getFile(ctx context.Context, in *fileIn) (*huma.StreamRespon
 		return nil, assay.Errorf(assay.ClassUnavailable,
 			"worker %s has not sent the files of trial %d yet", f.Worker, in.Trial)
 	}
-	k, ok := blobs.Kept{}, false
+	k, ok := files.Kept{}, false
 	if m != nil {
 		k, ok = m.File(in.Name)
 	}
@@ -171,18 +171,18 @@ func (s fileRoutes) output(ctx context.Context, study string, id int64) (Output,
 	if err != nil {
 		return o, err
 	}
-	m := &blobs.Manifest{}
+	m := &files.Manifest{}
 	if b, ok := of.best(id); ok {
 		o.Attempt, o.Worker = b.Attempt, b.Worker
 		if b.Files != "" {
 			if m, err = s.list(b.Files); err != nil { // it may still arrive, and the shorter form is available
-				m = &blobs.Manifest{}
+				m = &files.Manifest{}
 			}
 		}
 	}
 	for _, x := range []struct {
 		to   *Text
-		kept *blobs.Kept
+		kept *files.Kept
 		name string
 	}{{&o.Stdout, m.Stdout, "stdout"}, {&o.Stderr, m.Stderr, "stderr"}} {
 		b, err := s.stream(ctx, study, id, x.name, x.kept)
@@ -199,7 +199,7 @@ func (s fileRoutes) output(ctx context.Context, study string, id int64) (Output,
 }
 
 // stream returns the kept output of a finished run: the file that its worker uploaded, or else the text in the outcome.
-func (s fileRoutes) stream(ctx context.Context, study string, id int64, name string, k *blobs.Kept) ([]byte, error) {
+func (s fileRoutes) stream(ctx context.Context, study string, id int64, name string, k *files.Kept) ([]byte, error) {
 	if k != nil {
 		if f, err := s.o.Blobs.Open(k.SHA256, false); err == nil {
 			defer f.Close()
@@ -214,7 +214,7 @@ func (s fileRoutes) stream(ctx context.Context, study string, id int64, name str
 		return nil, err
 	}
 	defer r.Close()
-	return io.ReadAll(io.LimitReader(r, blobs.MaxStream))
+	return io.ReadAll(io.LimitReader(r, files.MaxStream))
 }
 
 // cutMark reports whether an output has the line that marks a cut in its middle.
@@ -251,7 +251,7 @@ func (t *Text) limit(head, tail int64) {
 }
 
 // filesOf returns the files kept of a trial and their manifest, which is nil if it has not arrived.
-func (s fileRoutes) filesOf(ctx context.Context, study string, id int64) (f Files, m *blobs.Manifest, err error) {
+func (s fileRoutes) filesOf(ctx context.Context, study string, id int64) (f Files, m *files.Manifest, err error) {
 	f = Files{Study: study, Trial: id, State: "none", Files: []File{}, Left: []LeftFile{}}
 	if _, err := s.trial(ctx, study, id); err != nil {
 		return f, nil, err

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/atomicfile"
+	"github.com/assay-run/assay/internal/files"
 )
 
 // A keysFile stores idempotency keys, so that a restarted server remembers the writes they belong to. A line is added,
@@ -110,7 +110,7 @@ func (f *keysFile) anew(known map[replayKey]*replay) error {
 		}
 		all.Write(b)
 	}
-	err := atomicfile.WriteFile(f.path, all.Bytes(), 0o600)
+	err := files.WriteFile(f.path, all.Bytes(), 0o600)
 	if f.f != nil {
 		err = errors.Join(err, f.f.Close())
 		f.f = nil

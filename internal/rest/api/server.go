@@ -15,7 +15,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/assay-run/assay/internal/access"
-	"github.com/assay-run/assay/internal/blobs"
+	"github.com/assay-run/assay/internal/files"
 	"github.com/assay-run/assay/internal/pages"
 	"github.com/assay-run/assay/setup"
 )
@@ -34,7 +34,7 @@ type Options struct {
 	// Keys are the tokens; if nil, only a Peer is let in.
 	Keys Keys
 	// Blobs are the files of studies; nil keeps none.
-	Blobs *blobs.Store
+	Blobs *files.Store
 	// Log receives warnings about faults of the files; it may be nil.
 	Log *slog.Logger
 	// Audit returns the last entries of the audit; nil has none.

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/assay-run/assay/internal/faultdisk"
 	"github.com/assay-run/assay/internal/meterfs"
 	"github.com/assay-run/assay/internal/testbed"
 )
@@ -21,7 +20,7 @@ type ack struct {
 }
 
 // record has a child append n trials to a study on a disk, and returns the trials that it acknowledged.
-func recordAcks(t *testing.T, d *faultdisk.Disk, synchronous string, n int) (acks []ack) {
+func recordAcks(t *testing.T, d *testbed.Disk, synchronous string, n int) (acks []ack) {
 	t.Helper()
 	cmd := child(t, "append", filepath.Join(d.Dir, "a.db"), "one", synchronous, n)
 	out, err := cmd.StdoutPipe()
@@ -46,7 +45,7 @@ func recordAcks(t *testing.T, d *faultdisk.Disk, synchronous string, n int) (ack
 
 // lostAt cuts the power at an instant and returns how many acknowledged trials are not there
 // afterwards, and how many there were.
-func lostAt(t *testing.T, d *faultdisk.Disk, acks []ack, at int, rng *rand.Rand) (lost, of int64) {
+func lostAt(t *testing.T, d *testbed.Disk, acks []ack, at int, rng *rand.Rand) (lost, of int64) {
 	t.Helper()
 	for _, a := range acks {
 		if a.at <= at {
@@ -83,7 +82,7 @@ func TestPowerCut(t *testing.T) {
 		cuts, trials = 300, 1500
 	}
 	rng := rand.New(rand.NewPCG(3, 4))
-	d := faultdisk.New(t, nil)
+	d := testbed.NewDisk(t, nil)
 	acks := recordAcks(t, d, "FULL", trials)
 	if len(acks) != trials {
 		t.Fatalf("%d trials acknowledged", len(acks))
@@ -96,7 +95,7 @@ func TestPowerCut(t *testing.T) {
 	if lost > 0 {
 		t.Errorf("%d of %d acknowledged trials are lost", lost, all)
 	}
-	control := faultdisk.New(t, nil)
+	control := testbed.NewDisk(t, nil)
 	acks = recordAcks(t, control, "NORMAL", trials)
 	losing := 0
 	for range cuts {
@@ -123,7 +122,7 @@ func TestEachOperationFails(t *testing.T) {
 	runs, acked := 0, int64(0)
 	for _, errno := range []syscall.Errno{syscall.EIO, syscall.ENOSPC} {
 		for n, over := 1, false; !over; n += step {
-			d := faultdisk.New(t, func(i int, c meterfs.Change) syscall.Errno {
+			d := testbed.NewDisk(t, func(i int, c meterfs.Change) syscall.Errno {
 				if i != n || c.Op == "open" {
 					return 0
 				}

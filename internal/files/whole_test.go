@@ -1,4 +1,4 @@
-package atomicfile
+package files
 
 import (
 	"bufio"
@@ -13,7 +13,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/assay-run/assay/internal/faultdisk"
 	"github.com/assay-run/assay/internal/testbed"
 )
 
@@ -123,7 +122,7 @@ func TestPowerCut(t *testing.T) {
 	const cuts = 40
 	harmed := map[string]int{}
 	for _, how := range []string{"whole", "plain"} {
-		d := faultdisk.New(t, nil)
+		d := testbed.NewDisk(t, nil)
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), childEnv+"="+how+" "+d.Dir)
 		out, err := cmd.StdoutPipe()

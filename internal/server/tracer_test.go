@@ -1,11 +1,11 @@
-package tracing
+package server
 
 import (
 	"strings"
 	"testing"
 )
 
-func TestOpen(t *testing.T) {
+func TestOpenTracer(t *testing.T) {
 	for _, tt := range []struct{ name, value, err string }{
 		{"OTEL_EXPORTER_OTLP_ENDPOINT", "", ""},
 		{"OTEL_EXPORTER_OTLP_ENDPOINT", "localhost:4318", "OTEL_EXPORTER_OTLP_ENDPOINT: "},
@@ -14,7 +14,7 @@ func TestOpen(t *testing.T) {
 		t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "")
 		t.Setenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "")
 		t.Setenv(tt.name, tt.value)
-		tracer, err := Open("s", "v")
+		tracer, err := openTracer("s", "v")
 		text := ""
 		if err != nil {
 			text = err.Error()
@@ -22,15 +22,15 @@ func TestOpen(t *testing.T) {
 		if tracer != nil || !strings.HasPrefix(text, tt.err) || tt.err == "" && err != nil {
 			t.Errorf("%s=%s: %v, %v", tt.name, tt.value, tracer, err)
 		}
-		tracer.Send(Span{}) // nil sends none
-		if err := tracer.Close(); err != nil {
+		tracer.send(span{}) // nil sends none
+		if err := tracer.close(); err != nil {
 			t.Error(err)
 		}
 	}
 	t.Setenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "")
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://localhost:4318/")
 	t.Setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")
-	if _, err := Open("s", "v"); err == nil {
+	if _, err := openTracer("s", "v"); err == nil {
 		t.Error("gRPC is taken for HTTP")
 	}
 	t.Setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf")

@@ -1,4 +1,4 @@
-package blobs_test
+package files_test
 
 import (
 	"bytes"
@@ -14,22 +14,22 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/blobs"
+	"github.com/assay-run/assay/internal/files"
 )
 
 // sum returns the hash of a text.
 func sum(t testing.TB, text string) string {
 	t.Helper()
-	hash, _, err := blobs.Sum(strings.NewReader(text))
+	hash, _, err := files.Sum(strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return hash
 }
 
-func open(t testing.TB, dir string, quota int64) *blobs.Store {
+func open(t testing.TB, dir string, quota int64) *files.Store {
 	t.Helper()
-	s, err := blobs.Open(dir, quota)
+	s, err := files.Open(dir, quota)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func open(t testing.TB, dir string, quota int64) *blobs.Store {
 }
 
 // put puts a text and returns its hash.
-func put(t testing.TB, s *blobs.Store, text string) string {
+func put(t testing.TB, s *files.Store, text string) string {
 	t.Helper()
 	hash := sum(t, text)
 	if _, err := s.Put(t.Context(), hash, int64(len(text)), strings.NewReader(text)); err != nil {
@@ -47,7 +47,7 @@ func put(t testing.TB, s *blobs.Store, text string) string {
 }
 
 // read returns a blob.
-func read(t testing.TB, s *blobs.Store, hash string) string {
+func read(t testing.TB, s *files.Store, hash string) string {
 	t.Helper()
 	f, err := s.Open(hash, false)
 	if err != nil {
@@ -61,8 +61,8 @@ func read(t testing.TB, s *blobs.Store, hash string) string {
 	return string(b)
 }
 
-// files returns the names of all files below a directory.
-func files(t testing.TB, dir string) (all []string) {
+// namesIn returns the names of all files below a directory.
+func namesIn(t testing.TB, dir string) (all []string) {
 	t.Helper()
 	if err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err == nil && !e.IsDir() {
@@ -153,7 +153,7 @@ func TestPutRefuses(t *testing.T) {
 		if news || err == nil || assay.ClassOf(err) != tt.class || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%s: %v, %v (%v)", name, news, err, assay.ClassOf(err))
 		}
-		if left := files(t, dir); len(left) > 0 {
+		if left := namesIn(t, dir); len(left) > 0 {
 			t.Errorf("%s: left are %q", name, left)
 		}
 		if used, _ := s.Used(); used != 0 {
@@ -171,7 +171,7 @@ func TestHalfUploadIsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := open(t, dir, 100)
-	if left := files(t, dir); len(left) > 0 {
+	if left := namesIn(t, dir); len(left) > 0 {
 		t.Errorf("left are %q", left)
 	}
 	if used, _ := s.Used(); used != 0 {
@@ -222,7 +222,7 @@ func TestDamaged(t *testing.T) {
 	hash := put(t, s, "hello")
 	spoil(t, filepath.Join(dir, hash[:2], hash))
 	_, err := s.Open(hash, false)
-	if !errors.Is(err, blobs.ErrDamaged) || assay.ClassOf(err) != assay.ClassIO || !strings.Contains(err.Error(), hash) {
+	if !errors.Is(err, files.ErrDamaged) || assay.ClassOf(err) != assay.ClassIO || !strings.Contains(err.Error(), hash) {
 		t.Fatalf("%v", err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "damaged", hash)); err != nil {
@@ -268,7 +268,7 @@ func TestCollect(t *testing.T) {
 		}
 		return map[string]bool{needed: true}, nil
 	})
-	if err != nil || c != (blobs.Collected{Blobs: 1, Bytes: 4}) {
+	if err != nil || c != (files.Collected{Blobs: 1, Bytes: 4}) {
 		t.Errorf("%+v, %v", c, err)
 	}
 	for _, hash := range []string{needed, asked, fresh} {
@@ -299,7 +299,7 @@ func TestCollect(t *testing.T) {
 func TestBytes(t *testing.T) {
 	var b bytes.Buffer
 	for _, n := range []int64{0, 1023, 1024, 1536, 64 << 20, 10 << 30, 3 << 40, 5 << 50} {
-		b.WriteString(blobs.Bytes(n) + "; ")
+		b.WriteString(files.Bytes(n) + "; ")
 	}
 	if want := "0 B; 1023 B; 1.0 KiB; 1.5 KiB; 64.0 MiB; 10.0 GiB; 3.0 TiB; 5120.0 TiB; "; b.String() != want {
 		t.Errorf("%q", b.String())

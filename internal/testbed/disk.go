@@ -1,7 +1,4 @@
-// Package faultdisk is a disk for tests that fails: its power is cut at any instant, or its n-th
-// operation goes wrong. It is a directory that programs see by way of package meterfs, whose server keeps a
-// log of their operations.
-package faultdisk
+package testbed
 
 import (
 	"errors"
@@ -15,8 +12,9 @@ import (
 	"github.com/assay-run/assay/internal/meterfs"
 )
 
-// A Disk is mounted until its test ends. The test itself uses the mount through other
-// processes only.
+// A Disk fails: its power is cut at any instant, or its n-th operation goes wrong. It is a directory that
+// programs see by way of package meterfs, whose server keeps a log of their operations. It is mounted until
+// its test ends. The test itself uses the mount through other processes only.
 type Disk struct {
 	Dir  string // where programs see it
 	Data string // the data behind it: as if the power had never been cut
@@ -29,10 +27,10 @@ type Disk struct {
 	fail   func(n int, c meterfs.Change) syscall.Errno
 }
 
-// New mounts a new, empty disk. The function fail, which may be nil, decides before each operation, from
+// NewDisk mounts a new, empty disk. The function fail, which may be nil, decides before each operation, from
 // 1 on, whether it fails; a failed operation has no effect. If nothing can be mounted the test is
 // skipped.
-func New(t testing.TB, fail func(n int, c meterfs.Change) syscall.Errno) *Disk {
+func NewDisk(t testing.TB, fail func(n int, c meterfs.Change) syscall.Errno) *Disk {
 	t.Helper()
 	d := &Disk{Dir: t.TempDir(), Data: t.TempDir(), fail: fail, paths: map[int64]string{}}
 	s, err := meterfs.NewServer(d.Data, meterfs.ServerOptions{Around: d.around})

@@ -1,4 +1,4 @@
-package faultdisk
+package testbed
 
 import (
 	"maps"

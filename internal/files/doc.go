@@ -1,5 +1,7 @@
-// Package blobs keeps files by their content: the inputs and the kept outputs of runs.
+// Package files reads and writes files as a whole, and keeps the inputs and the kept outputs of runs by their content.
 //
+//   - [Write] and [Read]: a reader sees the old content or the new one, even if the writer is killed, and no file is
+//     larger than its reader expects.
 //   - A [Store] has the files of a server: by their SHA-256, in a directory, up to a quota.
 //   - A [Cache] has the files that a worker used last, up to a quota. [Cache.Place] puts an input
 //     into the directory of a run.
@@ -7,7 +9,7 @@
 //
 // Names are untrusted: [NameFlaw] reports invalid ones. A file is compared with its hash whenever it is read whole: a
 // file that changed on disk is found, and set aside.
-package blobs
+package files
 
 import (
 	"crypto/sha256"

@@ -1,4 +1,4 @@
-package atomicfile_test
+package ledger_test
 
 import (
 	"math"
@@ -6,19 +6,19 @@ import (
 	"testing"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/atomicfile"
+	"github.com/assay-run/assay/internal/ledger"
 )
 
 // The kept part of an outcome can be written, and is not too much.
 func TestKept(t *testing.T) {
 	m := assay.Measurement{Metrics: map[string]float64{"a": 1, "b": math.NaN(), "c": math.Inf(-1)}}
-	kept := atomicfile.Storable(m)
+	kept := ledger.Storable(m)
 	if len(kept.Metrics) != 1 || kept.Missing["b"] != "NaN is no finite number" || kept.Missing["c"] == "" ||
 		len(m.Metrics) != 3 {
 		t.Errorf("%+v of %+v", kept, m)
 	}
 	long := []byte("first" + strings.Repeat("x", 1<<20) + "last")
-	if s := string(atomicfile.Shorten(long)); len(s) > 70<<10 || !strings.HasPrefix(s, "firstx") ||
+	if s := string(ledger.Shorten(long)); len(s) > 70<<10 || !strings.HasPrefix(s, "firstx") ||
 		!strings.HasSuffix(s, "xlast") ||
 		!strings.Contains(s, "bytes are left out") {
 		t.Errorf("%d bytes", len(s))

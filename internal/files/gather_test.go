@@ -1,4 +1,4 @@
-package blobs_test
+package files_test
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/blobs"
+	"github.com/assay-run/assay/internal/files"
 )
 
 // write makes files below a directory.
@@ -29,7 +29,7 @@ func write(t testing.TB, dir string, texts map[string]string) {
 }
 
 // told returns why a file was left.
-func told(m *blobs.Manifest, name string) string {
+func told(m *files.Manifest, name string) string {
 	for _, l := range m.Left {
 		if l.Name == name {
 			return l.Why
@@ -57,9 +57,9 @@ func TestGather(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(dir, "pipe.log"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	m := &blobs.Manifest{}
+	m := &files.Manifest{}
 	patterns := []string{"*.log", "sub/*.log", "dir/*.log", "sub/d/*.log"}
-	if err := blobs.Gather(dir, patterns, map[string]bool{"in.log": true}, to, m); err != nil {
+	if err := files.Gather(dir, patterns, map[string]bool{"in.log": true}, to, m); err != nil {
 		t.Fatal(err)
 	}
 	var names []string
@@ -87,14 +87,14 @@ func TestGather(t *testing.T) {
 	if len(m.Left) != 7 {
 		t.Errorf("left are %+v", m.Left)
 	}
-	if n := len(files(t, to)); n != 3 { // two are the same
+	if n := len(namesIn(t, to)); n != 3 { // two are the same
 		t.Errorf("%d files were copied", n)
 	}
 	text, err := m.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := blobs.ParseManifest(text); err != nil {
+	if _, err := files.ParseManifest(text); err != nil {
 		t.Error(err)
 	}
 }
@@ -102,7 +102,7 @@ func TestGather(t *testing.T) {
 // The files kept of a run are limited: the list names the rest.
 func TestGatherLimits(t *testing.T) {
 	dir, to := t.TempDir(), t.TempDir()
-	for name, size := range map[string]int64{"a.log": blobs.MaxOutputs - 10, "b.log": 20, "c.log": 10, "d.log": 1} {
+	for name, size := range map[string]int64{"a.log": files.MaxOutputs - 10, "b.log": 20, "c.log": 10, "d.log": 1} {
 		f, err := os.Create(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)
@@ -112,8 +112,8 @@ func TestGatherLimits(t *testing.T) {
 		}
 		f.Close()
 	}
-	m := &blobs.Manifest{}
-	if err := blobs.Gather(dir, []string{"*.log"}, nil, to, m); err != nil {
+	m := &files.Manifest{}
+	if err := files.Gather(dir, []string{"*.log"}, nil, to, m); err != nil {
 		t.Fatal(err)
 	}
 	if len(m.Files) != 2 || m.Files[0].Name != "a.log" || m.Files[1].Name != "c.log" || len(m.Left) != 2 ||
@@ -121,14 +121,14 @@ func TestGatherLimits(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 	many := t.TempDir()
-	for i := range blobs.MaxOutputFiles + 150 {
+	for i := range files.MaxOutputFiles + 150 {
 		write(t, many, map[string]string{fmt.Sprintf("%04d.log", i): "x"})
 	}
-	m = &blobs.Manifest{}
-	if err := blobs.Gather(many, []string{"*.log"}, nil, to, m); err != nil {
+	m = &files.Manifest{}
+	if err := files.Gather(many, []string{"*.log"}, nil, to, m); err != nil {
 		t.Fatal(err)
 	}
-	if len(m.Files) != blobs.MaxOutputFiles || len(m.Left) != 100 || m.More != 50 {
+	if len(m.Files) != files.MaxOutputFiles || len(m.Left) != 100 || m.More != 50 {
 		t.Errorf("%d files, %d left, %d more", len(m.Files), len(m.Left), m.More)
 	}
 }
@@ -146,7 +146,7 @@ func TestParseManifest(t *testing.T) {
 		`{"version":1,"stdout":{"sha256":"` + hash + `","size":99999999}}`, `{"version":1,"more":-1}`,
 		`{"version":1,"stdout":{"name":"x","sha256":"` + hash + `","size":9}}`,
 	} {
-		if _, err := blobs.ParseManifest([]byte(text)); assay.ClassOf(err) != assay.ClassUsage {
+		if _, err := files.ParseManifest([]byte(text)); assay.ClassOf(err) != assay.ClassUsage {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
@@ -154,11 +154,11 @@ func TestParseManifest(t *testing.T) {
 		if !utf8.ValidString(name) || strings.ContainsAny(name, "\x00\x1b") {
 			continue // JSON has its own way to write them
 		}
-		if _, err := blobs.ParseManifest([]byte(`{"version":1,"files":[` + entry(name) + `]}`)); err == nil {
+		if _, err := files.ParseManifest([]byte(`{"version":1,"files":[` + entry(name) + `]}`)); err == nil {
 			t.Errorf("%q is taken", name)
 		}
 	}
-	m, err := blobs.ParseManifest([]byte(`{"version":1,"files":[` + entry("a") + `],"stderr":{"sha256":"` + hash +
+	m, err := files.ParseManifest([]byte(`{"version":1,"files":[` + entry("a") + `],"stderr":{"sha256":"` + hash +
 		`","size":9}}`))
 	if err != nil || len(m.All()) != 2 {
 		t.Fatalf("%+v, %v", m, err)
@@ -174,12 +174,12 @@ func TestParseManifest(t *testing.T) {
 func FuzzParseManifest(f *testing.F) {
 	f.Add([]byte(`{"version":1,"files":[{"name":"a","sha256":"` + strings.Repeat("a", 64) + `","size":1}]}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		m, err := blobs.ParseManifest(b)
+		m, err := files.ParseManifest(b)
 		if err != nil {
 			return
 		}
 		for _, k := range m.Files {
-			if blobs.NameFlaw(k.Name) != "" {
+			if files.NameFlaw(k.Name) != "" {
 				t.Errorf("%q is taken", k.Name)
 			}
 		}
@@ -187,7 +187,7 @@ func FuzzParseManifest(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := blobs.ParseManifest(text); err != nil {
+		if _, err := files.ParseManifest(text); err != nil {
 			t.Error(err)
 		}
 	})

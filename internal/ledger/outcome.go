@@ -1,7 +1,4 @@
-package atomicfile
-
-// This file writes the results of runs into files that survive their writer: the common part of a
-// worker of a server and the shim of a batch job.
+package ledger
 
 import (
 	"fmt"

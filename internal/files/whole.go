@@ -1,6 +1,4 @@
-// Package atomicfile reads and writes files as a whole: a reader sees the old content or the new one, even if
-// the writer is killed, and no file is larger than its reader expects.
-package atomicfile
+package files
 
 import (
 	"bufio"

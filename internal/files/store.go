@@ -1,4 +1,4 @@
-package blobs
+package files
 
 import (
 	"context"
@@ -270,7 +270,7 @@ func (s *Store) write(ctx context.Context, hash string, size int64, r io.Reader)
 	defer s.mu.Unlock()
 	dir := filepath.Dir(s.path(hash))
 	if err := os.Mkdir(dir, 0o700); err == nil {
-		err = syncDir(s.dir)
+		err = SyncDir(s.dir)
 		if err != nil {
 			return false, err
 		}
@@ -286,7 +286,7 @@ func (s *Store) write(ctx context.Context, hash string, size int64, r io.Reader)
 	if info, err := f.Stat(); err == nil {
 		s.known[hash] = stampOf(info)
 	}
-	return true, syncDir(dir)
+	return true, SyncDir(dir)
 }
 
 // A reading is a reader that ends with a context.
@@ -346,16 +346,6 @@ func (s *Store) Collect(age time.Duration,
 		c.Blobs, c.Bytes = c.Blobs+1, c.Bytes+info.Size()
 	}
 	return c, nil
-}
-
-// syncDir makes the names of a directory durable.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
 }
 
 // Bytes returns a size for people, such as "1.5 MiB".

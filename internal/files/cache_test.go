@@ -1,4 +1,4 @@
-package blobs_test
+package files_test
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
-	"github.com/assay-run/assay/internal/blobs"
+	"github.com/assay-run/assay/internal/files"
 	"github.com/assay-run/assay/internal/testbed"
 )
 
@@ -64,10 +64,10 @@ func input(t testing.TB, name, text string) assay.Input {
 }
 
 // cached returns a cache and a directory of a run.
-func cached(t testing.TB, quota int64) (c *blobs.Cache, dir string, newRun func() *os.Root) {
+func cached(t testing.TB, quota int64) (c *files.Cache, dir string, newRun func() *os.Root) {
 	t.Helper()
 	dir = t.TempDir()
-	c, err := blobs.OpenCache(dir, quota)
+	c, err := files.OpenCache(dir, quota)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestPlace(t *testing.T) {
 			t.Errorf("run %d: fetched %q", n, r.fetches)
 		}
 	}
-	if n := len(files(t, dir)); n != 3 {
+	if n := len(namesIn(t, dir)); n != 3 {
 		t.Errorf("%d files are cached", n)
 	}
 }
@@ -173,14 +173,14 @@ func TestFetchedDamaged(t *testing.T) {
 	r.wrong[in.SHA256] = "dxta"
 	root := run()
 	err := c.Place(t.Context(), root, in, r.fetch)
-	if !errors.Is(err, blobs.ErrDamaged) || !strings.Contains(err.Error(), in.SHA256) ||
+	if !errors.Is(err, files.ErrDamaged) || !strings.Contains(err.Error(), in.SHA256) ||
 		!strings.Contains(err.Error(), "input in is damaged") {
 		t.Errorf("%v", err)
 	}
 	if len(r.fetches) != 2 || r.again.Load() != 1 {
 		t.Errorf("fetched %q, %d of them again", r.fetches, r.again.Load())
 	}
-	if left := append(files(t, dir), files(t, root.Name())...); len(left) > 0 {
+	if left := append(namesIn(t, dir), namesIn(t, root.Name())...); len(left) > 0 {
 		t.Errorf("left are %q", left)
 	}
 }
@@ -216,7 +216,7 @@ func TestCacheQuota(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if left := files(t, dir); len(left) != 2 || !strings.Contains(strings.Join(left, " "), sum(t, "aaaa")) {
+	if left := namesIn(t, dir); len(left) != 2 || !strings.Contains(strings.Join(left, " "), sum(t, "aaaa")) {
 		t.Errorf("left are %q", left)
 	}
 	err := c.Place(t.Context(), run(), input(t, "large", "0123456789x"), r.fetch)
@@ -248,13 +248,13 @@ func TestFetchOnce(t *testing.T) {
 
 // No name of an input leads out of the directory of the run, by links neither.
 func TestPlaceHostileNames(t *testing.T) {
-	hostilePlaces(t, (*blobs.Cache).Place)
+	hostilePlaces(t, (*files.Cache).Place)
 }
 
 // A cache that writes to where a name leads writes outside.
 func TestPlaceHostileNamesControl(t *testing.T) {
 	testbed.Fails(t, "names that are joined and written to", func(t testing.TB) {
-		hostilePlaces(t, func(_ *blobs.Cache, _ context.Context, root *os.Root, in assay.Input, _ blobs.Fetch) error {
+		hostilePlaces(t, func(_ *files.Cache, _ context.Context, root *os.Root, in assay.Input, _ files.Fetch) error {
 			if in.Name != "link/x" { // the others would harm this machine
 				return errors.New("refused")
 			}
@@ -264,7 +264,7 @@ func TestPlaceHostileNamesControl(t *testing.T) {
 }
 
 func hostilePlaces(
-	t testing.TB, place func(*blobs.Cache, context.Context, *os.Root, assay.Input, blobs.Fetch) error,
+	t testing.TB, place func(*files.Cache, context.Context, *os.Root, assay.Input, files.Fetch) error,
 ) {
 	t.Helper()
 	c, _, run := cached(t, 1000)
@@ -280,7 +280,7 @@ func hostilePlaces(
 			t.Errorf("%q was placed", name)
 		}
 	}
-	if left := files(t, outside); len(left) > 0 {
+	if left := namesIn(t, outside); len(left) > 0 {
 		t.Errorf("outside are %q", left)
 	}
 }
@@ -301,7 +301,7 @@ func hostileNames() []string {
 
 func TestNames(t *testing.T) {
 	for _, name := range hostileNames() {
-		if blobs.NameFlaw(name) == "" {
+		if files.NameFlaw(name) == "" {
 			t.Errorf("%q is taken", name)
 		}
 	}
@@ -310,7 +310,7 @@ func TestNames(t *testing.T) {
 		"a", "a.log", "a/b/c.log", "..a", "a..", "%2e%2e/x", "#x", "a b", "ü", "-rf", "CON", "~",
 		"*",
 	} {
-		if flaw := blobs.NameFlaw(name); flaw != "" {
+		if flaw := files.NameFlaw(name); flaw != "" {
 			t.Errorf("%q: %s", name, flaw)
 		}
 	}

@@ -1,13 +1,4 @@
-// Package tracing sends the spans of trials to a collector of OpenTelemetry, by OTLP over HTTP. It is off unless
-// OTEL_EXPORTER_OTLP_ENDPOINT or OTEL_EXPORTER_OTLP_TRACES_ENDPOINT names a collector.
-//
-// A trial is one trace. The IDs of trace and spans follow from study, trial and attempt, so server and worker need not
-// send them to each other, and a restarted server goes on with the trace:
-//
-//	trial ── queue     a run waits for a worker
-//	      └─ attempt   a worker has the run, as the server sees it
-//	         └─ run    the worker makes the run
-package tracing
+package server
 
 import (
 	"bytes"
@@ -33,26 +24,35 @@ import (
 
 // Names of spans.
 const (
-	Trial   = "trial"
-	Queue   = "queue"
-	Attempt = "attempt"
-	Run     = "run"
+	trialSpan   = "trial"
+	queueSpan   = "queue"
+	attemptSpan = "attempt"
+	runSpan     = "run"
 )
 
 // parents are the names of the spans that contain others.
-var parents = map[string]string{Queue: Trial, Attempt: Trial, Run: Attempt}
+var parents = map[string]string{queueSpan: trialSpan, attemptSpan: trialSpan, runSpan: attemptSpan}
 
-// A Span is a part of a trial that has ended. Repeat and Attempt of the ID do not matter for a trial.
-type Span struct {
-	Name       string
-	ID         assay.RunID
-	Start, End time.Time
-	Worker     string // "" for a span without one
-	Failure    string // the reason, "" if it ended well
+// A span is a part of a trial that has ended. Repeat and Attempt of its ID do not matter for a trial.
+type span struct {
+	name       string
+	id         assay.RunID
+	start, end time.Time
+	worker     string // "" for a span without one
+	failure    string // the reason, "" if it ended well
 }
 
-// A Tracer sends spans in the background. A nil Tracer sends none.
-type Tracer struct {
+// A tracer sends the spans of trials to a collector of OpenTelemetry, by OTLP over HTTP, in the background. A nil
+// tracer sends none. It is off unless OTEL_EXPORTER_OTLP_ENDPOINT or OTEL_EXPORTER_OTLP_TRACES_ENDPOINT names a
+// collector.
+//
+// A trial is one trace. The IDs of trace and spans follow from study, trial and attempt, so server and worker need not
+// send them to each other, and a restarted server goes on with the trace:
+//
+//	trial ── queue     a run waits for a worker
+//	      └─ attempt   a worker has the run, as the server sees it
+//	         └─ run    the worker makes the run
+type tracer struct {
 	to       string
 	headers  http.Header
 	client   *http.Client
@@ -69,9 +69,9 @@ const (
 	sendEvery   = time.Second
 )
 
-// Open returns a Tracer for a service such as "assay-server", or nil if no collector is named. It is an error of class
-// usage if the address of the collector is invalid. The collector is not asked: it may be away.
-func Open(service, version string) (*Tracer, error) {
+// openTracer returns a tracer for a service such as "assay-server", or nil if no collector is named. It is an error of
+// class usage if the address of the collector is invalid. The collector is not asked: it may be away.
+func openTracer(service, version string) (*tracer, error) {
 	to, err := endpoint()
 	if err != nil || to == "" {
 		return nil, err
@@ -83,13 +83,13 @@ func Open(service, version string) (*Tracer, error) {
 	}
 	about["service.name"] = cmp.Or(os.Getenv("OTEL_SERVICE_NAME"), about["service.name"], service)
 	about["service.version"] = cmp.Or(about["service.version"], version)
-	t := &Tracer{
+	t := &tracer{
 		to: to, headers: http.Header{}, client: &http.Client{Timeout: 10 * time.Second}, resource: &resourcepb.Resource{},
 		spans: make(chan *tracepb.Span, mostWaiting), stop: make(chan struct{}),
 		done: make(chan struct{}),
 	}
 	for _, name := range slices.Sorted(maps.Keys(about)) {
-		t.resource.Attributes = append(t.resource.Attributes, text(name, about[name]))
+		t.resource.Attributes = append(t.resource.Attributes, textOf(name, about[name]))
 	}
 	list := cmp.Or(os.Getenv("OTEL_EXPORTER_OTLP_TRACES_HEADERS"), os.Getenv("OTEL_EXPORTER_OTLP_HEADERS"))
 	for name, value := range pairs(list) {
@@ -100,27 +100,27 @@ func Open(service, version string) (*Tracer, error) {
 	return t, nil
 }
 
-// Send sends a span. It does not block: spans are dropped while the collector is away and too many wait.
-func (t *Tracer) Send(s Span) {
+// send sends a span. It does not block: spans are dropped while the collector is away and too many wait.
+func (t *tracer) send(s span) {
 	if t == nil {
 		return
 	}
 	trace, id := s.traceID(), s.spanID()
 	out := &tracepb.Span{
-		TraceId: trace, SpanId: id, Name: s.Name, Kind: tracepb.Span_SPAN_KIND_INTERNAL,
-		StartTimeUnixNano: uint64(s.Start.UnixNano()), EndTimeUnixNano: uint64(s.End.UnixNano()),
-		Attributes: []*commonpb.KeyValue{text("assay.study", s.ID.Study), number("assay.trial", s.ID.Trial)},
+		TraceId: trace, SpanId: id, Name: s.name, Kind: tracepb.Span_SPAN_KIND_INTERNAL,
+		StartTimeUnixNano: uint64(s.start.UnixNano()), EndTimeUnixNano: uint64(s.end.UnixNano()),
+		Attributes: []*commonpb.KeyValue{textOf("assay.study", s.id.Study), numberOf("assay.trial", s.id.Trial)},
 	}
-	if parent := parents[s.Name]; parent != "" {
-		out.ParentSpanId = Span{Name: parent, ID: s.ID}.spanID()
-		out.Attributes = append(out.Attributes, number("assay.repeat", int64(s.ID.Repeat)),
-			number("assay.attempt", int64(s.ID.Attempt)))
+	if parent := parents[s.name]; parent != "" {
+		out.ParentSpanId = span{name: parent, id: s.id}.spanID()
+		out.Attributes = append(out.Attributes, numberOf("assay.repeat", int64(s.id.Repeat)),
+			numberOf("assay.attempt", int64(s.id.Attempt)))
 	}
-	if s.Worker != "" {
-		out.Attributes = append(out.Attributes, text("assay.worker", s.Worker))
+	if s.worker != "" {
+		out.Attributes = append(out.Attributes, textOf("assay.worker", s.worker))
 	}
-	if s.Failure != "" {
-		out.Status = &tracepb.Status{Code: tracepb.Status_STATUS_CODE_ERROR, Message: s.Failure}
+	if s.failure != "" {
+		out.Status = &tracepb.Status{Code: tracepb.Status_STATUS_CODE_ERROR, Message: s.failure}
 	}
 	select {
 	case t.spans <- out:
@@ -128,8 +128,8 @@ func (t *Tracer) Send(s Span) {
 	}
 }
 
-// Close sends the spans that wait, for at most two seconds. Later spans are dropped.
-func (t *Tracer) Close() error {
+// close sends the spans that wait, for at most two seconds. Later spans are dropped.
+func (t *tracer) close() error {
 	if t == nil {
 		return nil
 	}
@@ -142,7 +142,7 @@ func (t *Tracer) Close() error {
 }
 
 // run sends the waiting spans, once a second or when they are enough for a request.
-func (t *Tracer) run() {
+func (t *tracer) run() {
 	defer close(t.done)
 	tick := time.NewTicker(sendEvery)
 	defer tick.Stop()
@@ -167,7 +167,7 @@ func (t *Tracer) run() {
 }
 
 // post sends spans to the collector. They are lost if it does not take them. A request has the format of TracesData.
-func (t *Tracer) post(spans []*tracepb.Span) {
+func (t *tracer) post(spans []*tracepb.Span) {
 	if len(spans) == 0 {
 		return
 	}
@@ -192,26 +192,26 @@ func (t *Tracer) post(spans []*tracepb.Span) {
 	_ = answer.Body.Close()
 }
 
-func text(name, value string) *commonpb.KeyValue {
+func textOf(name, value string) *commonpb.KeyValue {
 	return &commonpb.KeyValue{Key: name, Value: &commonpb.AnyValue{
 		Value: &commonpb.AnyValue_StringValue{StringValue: strings.ToValidUTF8(value, "?")},
 	}}
 }
 
-func number(name string, value int64) *commonpb.KeyValue {
+func numberOf(name string, value int64) *commonpb.KeyValue {
 	return &commonpb.KeyValue{Key: name, Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_IntValue{IntValue: value}}}
 }
 
-func (s Span) traceID() []byte {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%d", s.ID.Study, s.ID.Trial))
+func (s span) traceID() []byte {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%d", s.id.Study, s.id.Trial))
 	return sum[:16]
 }
 
-func (s Span) spanID() []byte {
-	if s.Name == Trial {
-		s.ID.Repeat, s.ID.Attempt = 0, 0
+func (s span) spanID() []byte {
+	if s.name == trialSpan {
+		s.id.Repeat, s.id.Attempt = 0, 0
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s/%d+%d.%d", s.Name, s.ID.Study, s.ID.Trial, s.ID.Repeat, s.ID.Attempt))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s/%d+%d.%d", s.name, s.id.Study, s.id.Trial, s.id.Repeat, s.id.Attempt))
 	return sum[:8]
 }
 
