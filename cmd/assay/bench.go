@@ -149,6 +149,16 @@ func printed[T any](
 	return report.Print(w, asJSON, palette(w), result, text)
 }
 
+// printedRows prints the results of a command as lines of JSON or as text, unless it failed.
+func printedRows[T any](
+	err error, asJSON bool, w io.Writer, rows []T, text func([]T, io.Writer, report.Palette) error,
+) error {
+	if err != nil {
+		return err
+	}
+	return report.PrintRows(w, asJSON, palette(w), rows, text)
+}
+
 // writeJSON writes v as one line of JSON.
 func writeJSON(w io.Writer, v any) error { return report.WriteJSON(w, v) }
 

@@ -6,14 +6,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/access"
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/internal/rest/api"
@@ -82,25 +78,6 @@ func parent(name, short string) *cobra.Command {
 	}
 }
 
-// show prints rows: as JSON, or by table, with none in place of an empty one.
-func show[T any](w io.Writer, asJSON bool, rows []T, t *report.Table, none string, add func(T)) error {
-	for _, r := range rows {
-		if !asJSON {
-			add(r)
-		} else if err := writeJSON(w, r); err != nil {
-			return err
-		}
-	}
-	switch {
-	case asJSON:
-		return nil
-	case len(rows) == 0:
-		_, err := fmt.Fprintln(w, none)
-		return err
-	}
-	return t.Write(w)
-}
-
 func queueCommand(s streams) *cobra.Command {
 	f := &remoteFlags{}
 	cmd := parent("queue", "show and change the queue of a server")
@@ -112,30 +89,9 @@ func queueCommand(s streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			all, total := queue.Entries, queue.Total
-			var lacks []string
-			t := report.NewTable(palette(s.out), "trial", "state", "application", "worker", ">for", ">silent", "configuration")
-			err = show(s.out, f.json, all, t, "nothing waits, and nothing runs", func(e api.Entry) {
-				silent := ""
-				if e.State == "placed" {
-					silent = report.Seconds(e.Silent)
-				}
-				if line := e.Study + " waits: " + e.Lacks; e.Lacks != "" && !slices.Contains(lacks, line) {
-					lacks = append(lacks, line)
-				}
-				t.Add(fmt.Sprintf("%s/%d", e.Study, e.Trial), e.State, e.App, e.Worker,
-					report.Duration(time.Since(e.Since).Truncate(time.Second)), silent, e.Config)
+			return printedRows(nil, f.json, s.out, queue.Entries, func(_ []api.Entry, w io.Writer, p report.Palette) error {
+				return queue.Write(w, p)
 			})
-			if err == nil && !f.json && total > len(all) {
-				_, err = fmt.Fprintf(s.out, "and %d more (--limit)\n", total-len(all))
-			}
-			for _, line := range lacks {
-				_, err = fmt.Fprintln(s.out, report.Visible(line))
-			}
-			if err == nil && !f.json && len(queue.Discarded) > 0 {
-				_, err = fmt.Fprint(s.out, report.Visible(restorable(queue.Discarded))+"\n")
-			}
-			return err
 		})
 	ls.Flags().IntVar(&limit, "limit", 100, "most that are listed")
 	ls.Flags().StringVar(&study, "study", "", "list only the trials of a `study`")
@@ -150,7 +106,7 @@ func queueCommand(s streams) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if err := f.said(s.out, st, "%s: %s %s", name, trialsText(trials[name]), done); err != nil {
+				if err := f.said(s.out, st, "%s: %s %s", name, api.TrialsText(trials[name]), done); err != nil {
 					return err
 				}
 			}
@@ -173,27 +129,6 @@ func queueCommand(s streams) *cobra.Command {
 	return cmd
 }
 
-// restorable lists the discarded trials that can be restored.
-func restorable(all []api.Discarded) string {
-	const most = 5
-	var names []string
-	for _, d := range all[max(0, len(all)-most):] {
-		names = append(names, fmt.Sprintf("%s/%d", d.Study, d.Trial))
-	}
-	if n := len(all) - len(names); n > 0 {
-		names = append(names, fmt.Sprintf("and %d before", n))
-	}
-	return "discarded, and can be restored: " + strings.Join(names, " ")
-}
-
-// trialsText returns "trial 3", or "4 trials".
-func trialsText(ids []int64) string {
-	if len(ids) == 1 {
-		return "trial " + strconv.FormatInt(ids[0], 10)
-	}
-	return strconv.Itoa(len(ids)) + " trials"
-}
-
 // said prints the result of a write: the object as JSON, or a line.
 func (f *remoteFlags) said(w io.Writer, v any, format string, args ...any) error {
 	if f.json {
@@ -207,29 +142,10 @@ func workersCommand(s streams) *cobra.Command {
 	f := &remoteFlags{}
 	cmd := parent("workers", "the machines that make the runs of a server")
 	f.add(cmd)
-	list := func(all []api.Worker) error {
-		t := report.NewTable(palette(s.out), "worker", "state", ">slots", ">running", ">done", ">silent", "applications",
-			"class", "machine")
-		err := show(s.out, f.json, all, t, "no worker has connected (assay worker --help)", func(w api.Worker) {
-			t.Add(w.Name, w.State, fmt.Sprint(w.Slots), fmt.Sprint(w.Running), fmt.Sprint(w.Done), report.Seconds(w.Silent),
-				strings.Join(w.Apps, " "), w.MachineClass, w.Machine)
-		})
-		for _, w := range all {
-			for _, line := range w.Reasons() {
-				if err == nil && !f.json {
-					_, err = fmt.Fprintln(s.out, report.Visible(line))
-				}
-			}
-		}
-		return err
-	}
 	cmd.AddCommand(f.command("ls", "list the workers", cobra.NoArgs,
 		func(ctx context.Context, c *api.Client, _ []string) error {
 			all, err := c.Workers(ctx)
-			if err != nil {
-				return err
-			}
-			return list(all)
+			return printedRows(err, f.json, s.out, all, api.WriteWorkers)
 		}))
 	for _, v := range [][2]string{
 		{"drain", "have workers take nothing more, and end when nothing runs"},
@@ -246,7 +162,7 @@ func workersCommand(s streams) *cobra.Command {
 					}
 					all = append(all, w...)
 				}
-				return list(all)
+				return printedRows(nil, f.json, s.out, all, api.WriteWorkers)
 			}))
 	}
 	return cmd
@@ -262,7 +178,7 @@ func tokenCommand(s streams) *cobra.Command {
 		func(ctx context.Context, c *api.Client, _ []string) error {
 			t.Role = api.Role(role)
 			if lasts != "" {
-				d, err := parseDays(lasts)
+				d, err := api.ParseLasts(lasts)
 				if err != nil {
 					return err
 				}
@@ -295,17 +211,7 @@ func tokenCommand(s streams) *cobra.Command {
 	ls := f.command("ls", "list the tokens, without their secrets", cobra.NoArgs,
 		func(ctx context.Context, c *api.Client, _ []string) error {
 			all, err := c.Tokens(ctx)
-			if err != nil {
-				return err
-			}
-			table := report.NewTable(palette(s.out), "name", "role", "studies", "applications", "expires")
-			return show(s.out, f.json, all, table, "no tokens yet", func(t api.Token) {
-				expires := "never"
-				if t.Expires != nil {
-					expires = t.Expires.Local().Format("2006-01-02 15:04")
-				}
-				table.Add(t.Name, string(t.Role), cmp.Or(strings.Join(t.Studies, " "), "all"), strings.Join(t.Apps, " "), expires)
-			})
+			return printedRows(err, f.json, s.out, all, api.WriteTokens)
 		})
 	revoke := f.command("revoke NAME...", "end tokens, and the connections that have them", cobra.MinimumNArgs(1),
 		func(ctx context.Context, c *api.Client, args []string) error {
@@ -326,30 +232,9 @@ func tokenCommand(s streams) *cobra.Command {
 				return usagef("--limit %d: at least 1", last)
 			}
 			all, err := c.Audit(ctx, last)
-			if err != nil {
-				return err
-			}
-			table := report.NewTable(palette(s.out), "at", "by", "what", "on", "role", "studies", "applications")
-			return show(s.out, f.json, all, table, "nothing yet", func(e api.Decision) {
-				table.Add(e.At.Local().Format("2006-01-02 15:04:05"), e.By, e.Do, e.On, string(e.Role),
-					strings.Join(e.Studies, " "), strings.Join(e.Apps, " "))
-			})
+			return printedRows(err, f.json, s.out, all, api.WriteAudit)
 		})
 	audit.Flags().IntVar(&last, "limit", 1000, "show the last `n` entries")
 	cmd.AddCommand(add, ls, revoke, audit)
 	return cmd
-}
-
-// parseDays reads a duration, which may be in days.
-func parseDays(text string) (time.Duration, error) {
-	if days, ok := strings.CutSuffix(text, "d"); ok {
-		if n, err := strconv.Atoi(days); err == nil && n > 0 && n <= 36500 {
-			return time.Duration(n) * 24 * time.Hour, nil
-		}
-	}
-	d, err := time.ParseDuration(text)
-	if err != nil || d <= 0 {
-		return 0, assay.Errorf(assay.ClassUsage, "--expires %s: not a duration such as 12h or 90d", text)
-	}
-	return d, nil
 }

@@ -235,18 +235,5 @@ func listHosted(ctx context.Context, w io.Writer, f *remoteFlags, asJSON bool) e
 	}
 	defer c.Close()
 	all, err := c.Studies(ctx)
-	if err != nil {
-		return err
-	}
-	t := report.NewTable(palette(w), "study", "state", ">priority", ">running", ">trials", ">best", "objective", ">spent",
-		">saved", ">lost", "application", "class")
-	return show(w, asJSON, all, t, "no studies yet (assay tune STUDY.yaml --on fleet)", func(st view.Study) {
-		best := "–"
-		if st.Best != nil {
-			best = report.Metric(*st.Best, st.Unit)
-		}
-		t.Add(st.Study, st.State, strconv.Itoa(st.Priority), strconv.Itoa(st.Running), strconv.FormatInt(st.Trials, 10),
-			best, st.Objective, report.Seconds(st.Spent), report.Seconds(st.Saved), report.Seconds(st.Lost), st.App,
-			st.MachineClass)
-	})
+	return printedRows(err, asJSON, w, all, api.WriteStudies)
 }

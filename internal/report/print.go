@@ -25,3 +25,18 @@ func WriteJSON(w io.Writer, v any) error {
 	_, err := w.Write(VisibleJSON(b.Bytes()))
 	return err
 }
+
+// PrintRows writes each of several results as one line of JSON, or all for people with text.
+func PrintRows[T any](
+	w io.Writer, asJSON bool, p Palette, rows []T, text func([]T, io.Writer, Palette) error,
+) error {
+	if !asJSON {
+		return text(rows, w, p)
+	}
+	for _, r := range rows {
+		if err := WriteJSON(w, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}

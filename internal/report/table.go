@@ -87,6 +87,15 @@ func (t *Table) Write(w io.Writer) error {
 	return err
 }
 
+// WriteOr writes the table, or the line none if it has no rows.
+func (t *Table) WriteOr(w io.Writer, none string) error {
+	if t.Len() > 0 {
+		return t.Write(w)
+	}
+	_, err := fmt.Fprintln(w, none)
+	return err
+}
+
 // write writes a line of cells.
 func (l *layout) write(b *strings.Builder, cells []string) {
 	pad := 0 // spaces owed before the next cell that is not empty
