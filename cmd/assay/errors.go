@@ -61,17 +61,6 @@ func interruptCode(s os.Signal) int {
 	return 128 + int(syscall.SIGINT)
 }
 
-// mistaken returns an error of the operating system about a path on the command line as a mistake of the user, if it is
-// one: the path does not exist, is of the wrong kind, or may not be read. It returns any other error unchanged.
-func mistaken(err error) error {
-	for _, is := range []error{fs.ErrNotExist, fs.ErrPermission, syscall.ENOTDIR, syscall.EISDIR} {
-		if errors.Is(err, is) {
-			return inputError(err)
-		}
-	}
-	return err
-}
-
 // taken returns the error of opening a study: a name that is taken is a mistake of the
 // user.
 func taken(err error) error {

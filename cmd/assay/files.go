@@ -180,7 +180,7 @@ func fetchFile(ctx context.Context, w io.Writer, c *api.Client, all api.Files, n
 // fetchFiles writes all files into a directory. The names come from the run: no path of them leads out of it.
 func fetchFiles(ctx context.Context, s streams, c *api.Client, all api.Files, dir string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return inputError(err)
+		return usageError(err)
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -230,7 +230,7 @@ func writeNew(path string, r io.Reader) error {
 	if strings.HasSuffix(path, "/") {
 		return usagef("-o %s: it is a directory; NAME goes to a file", path)
 	}
-	return mistaken(files.Write(path, 0o644, func(w io.Writer) error {
+	return files.Mistaken(files.Write(path, 0o644, func(w io.Writer) error {
 		_, err := io.Copy(w, r)
 		return err
 	}))

@@ -115,11 +115,6 @@ func planCommand() *cobra.Command {
 	return cmd
 }
 
-// inputError is bad input of a command: exit code 2.
-func inputError(err error) error {
-	return usageError(err)
-}
-
 func runPlan(cmd *cobra.Command, args []string, f *planFlags) error {
 	if f.write != "" {
 		return runPlanRequests(cmd, args, f)
@@ -180,5 +175,5 @@ func newPlanner(in io.Reader, f *planFlags) (*planning.Planner, error) {
 
 // writeFile writes a file with f, as a whole.
 func writeFile(name string, f func(io.Writer) error) error {
-	return mistaken(files.Write(name, 0o644, f))
+	return files.Mistaken(files.Write(name, 0o644, f))
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/assay-run/assay/internal/files"
 	"github.com/assay-run/assay/internal/planning"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -44,7 +45,7 @@ func runPlanRequests(cmd *cobra.Command, args []string, f *planFlags) error {
 	}
 	if format.File != "" {
 		if err := os.MkdirAll(file, 0o750); err != nil {
-			return mistaken(err)
+			return files.Mistaken(err)
 		}
 		file = filepath.Join(file, format.File)
 	}
@@ -67,7 +68,7 @@ func ours(file string) error {
 		return nil
 	}
 	if err != nil {
-		return mistaken(err)
+		return files.Mistaken(err)
 	}
 	defer in.Close()
 	if info, err := in.Stat(); err == nil && !info.Mode().IsRegular() && !info.IsDir() {

@@ -90,7 +90,7 @@ func planOverSites(cmd *cobra.Command, arg string, f *planFlags, sites *spec.Sit
 ) (*planning.Sites, error) {
 	w, err := planning.Read(planning.Disk, arg, cmd.InOrStdin(), workflow.FillOptions{Fill: f.Fill, Allow: times != nil})
 	if err != nil {
-		return nil, inputError(err)
+		return nil, usageError(err)
 	}
 	r := &planning.Sites{Network: network}
 	if r.Workflow, r.Notes, err = f.Refine(w, times); err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/assay-run/assay/internal/files"
 	"github.com/assay-run/assay/internal/result"
 	"github.com/assay-run/assay/internal/term"
 	"github.com/assay-run/assay/internal/workbench"
@@ -97,7 +98,7 @@ func (f *profileFlags) run(cmd *cobra.Command, s streams) error {
 			fmt.Fprintln(s.err, "interrupted")
 			return &exitError{interruptCode(syscall.SIGINT)}
 		}
-		return mistaken(err)
+		return files.Mistaken(err)
 	}
 	if f.json {
 		return writeJSON(s.out, result.NewProfile(p))
@@ -119,7 +120,7 @@ func (f *profileFlags) answer(ctx context.Context, s streams) error {
 func (f *profileFlags) profileData(ctx context.Context, w io.Writer) error {
 	p, err := workbench.ProfileData(ctx, f.data)
 	if err != nil {
-		return mistaken(err)
+		return files.Mistaken(err)
 	}
 	return printed(nil, f.json, w, result.NewDataProfile(f.data, p), result.DataProfile.Write)
 }

@@ -93,7 +93,7 @@ func (f *reportFlags) run(ctx context.Context, w io.Writer, names []string) erro
 		}
 	}
 	if err := files.WriteFile(file, page.Bytes(), 0o644); err != nil {
-		return mistaken(err)
+		return files.Mistaken(err)
 	}
 	_, err = fmt.Fprintf(w, "wrote %s: %s, %s\n", report.Visible(file), report.Count(len(studies), "study", "studies"),
 		report.Bytes(float64(page.Len())))

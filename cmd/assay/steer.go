@@ -116,7 +116,7 @@ func givenConfigs(in io.Reader, args []string) ([]map[string]any, error) {
 	}
 	file, err := os.Open(args[0])
 	if err != nil {
-		return nil, inputError(err)
+		return nil, usageError(err)
 	}
 	defer file.Close()
 	return api.ReadConfigs(args[0], file)

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -54,7 +53,7 @@ func applyStudy(ctx context.Context, s streams, h *setup.Store, name string, tri
 	if !ok {
 		return usagef("study %q runs no command of its own: its configuration is %s", name, r.Params.Text(config))
 	}
-	files, made := recipe.Files()
+	all, made := recipe.Files()
 	if dir != "" {
 		if !made {
 			return assay.WithHint(usagef("the files name the folder of a setup that was not made on this machine"),
@@ -63,8 +62,8 @@ func applyStudy(ctx context.Context, s streams, h *setup.Store, name string, tri
 		if dir, err = filepath.Abs(dir); err != nil {
 			return err
 		}
-		if err := writeFiles(dir, files); err != nil {
-			return err
+		if err := files.WriteAll(dir, all); err != nil {
+			return files.Mistaken(err)
 		}
 	}
 	_, err = fmt.Fprintf(s.out, "# study %s, trial %d: %s\n%s", report.Visible(name), id,
@@ -97,21 +96,4 @@ func chosenTrial(ctx context.Context, r *result.Record, trial int64) (int64, ass
 	}
 	return 0, nil, usagef("study %q has no trial %d (see assay study trials %s)", r.Name, trial,
 		report.ShellQuote([]string{r.Name}))
-}
-
-// writeFiles writes files below a directory.
-func writeFiles(dir string, all []assay.File) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return mistaken(err)
-	}
-	for _, f := range all {
-		path := filepath.Join(dir, f.Name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return mistaken(err)
-		}
-		if err := files.WriteFile(path, []byte(f.Text), 0o644); err != nil {
-			return mistaken(err)
-		}
-	}
-	return nil
 }

@@ -43,12 +43,12 @@ task. With --svg it draws a simulated schedule on --slots slots into a file.`,
 			}
 			w, err := planning.Read(planning.Disk, args[0], cmd.InOrStdin(), workflow.FillOptions{Fill: fill})
 			if err != nil {
-				return inputError(err)
+				return usageError(err)
 			}
 			if svg != "" {
 				s, err := workflow.Simulate(w, slots, workflow.SimOptions{})
 				if err != nil {
-					return inputError(err)
+					return usageError(err)
 				}
 				if err := writeFile(svg, planning.Gantt(w, s).WriteSVG); err != nil {
 					return err
@@ -74,7 +74,7 @@ func workflowCalibrateCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := planning.Calibration(planning.Disk, args)
 			if err != nil {
-				return inputError(err)
+				return usageError(err)
 			}
 			if out == "" {
 				return c.Write(cmd.OutOrStdout())

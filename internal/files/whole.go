@@ -9,6 +9,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
+
+	"github.com/assay-run/assay"
 )
 
 // Write writes a file with the content from write. The content is on the disk before it has the name, so
@@ -50,6 +53,34 @@ func WriteFile(path string, data []byte, perm fs.FileMode) error {
 		_, err := w.Write(data)
 		return err
 	})
+}
+
+// WriteAll writes files below a directory, which is created.
+func WriteAll(dir string, all []assay.File) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for _, f := range all {
+		path := filepath.Join(dir, f.Name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := WriteFile(path, []byte(f.Text), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Mistaken returns an error of the system about a path that a user has given, as one of the class usage if it is a
+// mistake: the path does not exist, is of the wrong kind, or may not be read. It returns any other error unchanged.
+func Mistaken(err error) error {
+	for _, is := range []error{fs.ErrNotExist, fs.ErrPermission, syscall.ENOTDIR, syscall.EISDIR} {
+		if errors.Is(err, is) {
+			return assay.WithClass(assay.ClassUsage, err)
+		}
+	}
+	return err
 }
 
 // SyncDir makes the names in a directory durable.
