@@ -32,13 +32,13 @@ the keys by which the values reach the program. Add a command.
 			if top < 0 || cmd.Flags().Changed("top") && top == 0 {
 				return usagef("--top %d: at least 1", top)
 			}
-			_, hard, _, stop := interrupts(cmd.Context(), func() {})
-			defer stop()
-			c, err := exchange.Ask(hard, args[0])
+			signals := interrupts(cmd.Context())
+			defer signals.Stop()
+			c, err := exchange.Ask(signals.Hard, args[0])
 			if err != nil {
 				return err
 			}
-			if err := c.Select(hard, only, top); err != nil {
+			if err := c.Select(signals.Hard, only, top); err != nil {
 				return err
 			}
 			return c.Write(s.out)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -106,11 +105,11 @@ func (f *compareFlags) run(cmd *cobra.Command, s streams, args []string) error {
 		}
 		return f.print(s, all, nil)
 	}
-	drain, hard, which, stop := interrupts(cmd.Context(), func() {})
-	defer stop()
-	def, done, err := f.load(hard, drain, cmd, s, args)
+	signals := interrupts(cmd.Context())
+	defer signals.Stop()
+	def, done, err := f.load(signals, cmd, s, args)
 	defer done()
-	if sig := which(); err != nil && sig != nil {
+	if sig := signals.First(); err != nil && sig != nil {
 		return &exitError{interruptCode(sig)}
 	}
 	if err != nil {
@@ -125,12 +124,12 @@ func (f *compareFlags) run(cmd *cobra.Command, s streams, args []string) error {
 		return err
 	}
 	defer c.Close()
-	all, err := f.duels(hard, s, def, gate, c, drain)
-	if sig := which(); sig != nil && hard.Err() != nil {
+	all, err := f.duels(signals, s, def, gate, c)
+	if sig := signals.First(); sig != nil && signals.Hard.Err() != nil {
 		return errors.Join(f.writeJUnit(all, err), &exitError{interruptCode(sig)}) // the second signal: no result exists
 	}
-	if err = f.print(s, all, err); which() != nil && (err == nil || isVerdict(err)) {
-		return &exitError{interruptCode(which())}
+	if err = f.print(s, all, err); signals.First() != nil && (err == nil || isVerdict(err)) {
+		return &exitError{interruptCode(signals.First())}
 	}
 	return err
 }
@@ -204,7 +203,7 @@ func gateOf(def *spec.Comparison) (*abtest.Gate, error) {
 
 // duels runs the benchmarks one after the other. Each may take its share of the rest of the budget.
 func (f *compareFlags) duels(
-	ctx context.Context, s streams, def *spec.Comparison, gate *abtest.Gate, c *setup.Comparison, drain <-chan struct{},
+	signals *term.Signals, s streams, def *spec.Comparison, gate *abtest.Gate, c *setup.Comparison,
 ) (all []abtest.Result, err error) {
 	status := term.StatusOn(s.err)
 	defer status.Close()
@@ -221,7 +220,7 @@ func (f *compareFlags) duels(
 		d := abtest.Duel{
 			Name: b.Name, Metric: goal.Metric, Maximize: goal.Maximize, Unit: b.Commands[0].Study.Unit(goal.Metric),
 			Gate: gate, Pairs: def.Pairs, Warmup: f.warmup, Ignore: f.ignore, Seed: f.seed + uint64(i), Among: among,
-			Runner: c, Drain: drain,
+			Runner: c, Drain: signals.Drain,
 		}
 		if d.Pairs == 0 && def.Budget == 0 && gate == nil {
 			d.Pairs = defaultPairs
@@ -233,7 +232,7 @@ func (f *compareFlags) duels(
 			d.Commands = append(d.Commands, abtest.Command{Name: v.Name, Job: c.Jobs[i][k]})
 		}
 		d.Notify = func(rounds, asked int) { status.Set(progressOf(b.Name, rounds, asked)) }
-		results, err := d.Run(ctx)
+		results, err := d.Run(signals.Hard)
 		if err != nil {
 			if b.Name != "" {
 				err = fmt.Errorf("benchmark %s: %w", b.Name, err)
@@ -242,7 +241,7 @@ func (f *compareFlags) duels(
 		}
 		all = append(all, results...)
 		select {
-		case <-drain:
+		case <-signals.Drain:
 			return all, nil
 		default:
 		}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,14 +8,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/assay-run/assay/internal/term"
 	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/spec"
 )
 
 // load returns the comparison of a command line, with a function to call when it is over. It runs the necessary builds,
-// which end when drain is closed by the first signal.
+// which end at the first signal.
 func (f *compareFlags) load(
-	ctx context.Context, drain <-chan struct{}, cmd *cobra.Command, s streams, args []string,
+	signals *term.Signals, cmd *cobra.Command, s streams, args []string,
 ) (def *spec.Comparison, done func(), err error) {
 	done = func() {}
 	if err := f.check(cmd); err != nil {
@@ -25,7 +25,7 @@ func (f *compareFlags) load(
 	before, commands := splitCommands(cmd.ArgsLenAtDash(), args)
 	edit := func(c *spec.Comparison) error { return f.apply(cmd, c) }
 	if f.builds != "" {
-		return f.loadBuilds(ctx, drain, s, append([]string{f.builds}, before...), commands, edit)
+		return f.loadBuilds(signals, s, append([]string{f.builds}, before...), commands, edit)
 	}
 	switch {
 	case f.setup != "":
@@ -160,7 +160,7 @@ func (f *compareFlags) applyTo(cmd *cobra.Command, st *spec.Study) error {
 // loadBuilds checks out commits, builds them, and returns the comparison of one command over all of them. done removes
 // them.
 func (f *compareFlags) loadBuilds(
-	ctx context.Context, drain <-chan struct{}, s streams, revisions []string, commands [][]string,
+	signals *term.Signals, s streams, revisions []string, commands [][]string,
 	edit func(*spec.Comparison) error,
 ) (def *spec.Comparison, done func(), err error) {
 	done = func() {}
@@ -181,15 +181,8 @@ func (f *compareFlags) loadBuilds(
 	if _, err := gateOf(plain); err != nil {
 		return nil, done, err
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	go func() {
-		select {
-		case <-drain:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
+	ctx, stop := signals.Until(nil)
+	defer stop()
 	commits, err := setup.OpenCommits(ctx, setup.CommitsOptions{
 		Revisions: revisions, Build: f.setup, Command: commands[0], Shell: f.shell, Log: s.err, Warn: warnings(s.err),
 	})

@@ -132,3 +132,12 @@ func interrupted(w io.Writer, s os.Signal) error {
 	fmt.Fprintf(w, "interrupted; nothing that was measured is lost. Resume with:\n  %s\n", resumeCommand(commandLine()))
 	return &exitError{interruptCode(s)}
 }
+
+// detached prints how to resume a study whose jobs go on, and returns the error of the signal, if one came.
+func detached(w io.Writer, s os.Signal) error {
+	fmt.Fprintf(w, "detached: the jobs go on. This attaches to them:\n  %s\n", resumeCommand(commandLine()))
+	if s == nil {
+		return nil
+	}
+	return &exitError{interruptCode(s)}
+}

@@ -9,14 +9,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"runtime/debug"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/assay-run/assay/internal/report"
+	"github.com/assay-run/assay/internal/term"
 	"github.com/assay-run/assay/internal/workbench"
 )
 
@@ -132,81 +131,9 @@ func wrongArgs(cmd *cobra.Command, args []string) error {
 	return usagef("an argument is missing\nusage: %s\n%s", cmd.UseLine(), see)
 }
 
-// interrupts returns a channel that is closed at the first signal that ends a command, a context that is cancelled at
-// the second, and the signal that came, or nil. SIGINT comes from a terminal: current runs may end. SIGTERM and SIGHUP
-// come from a system that waits for a while and then kills, and SIGQUIT asks for a quick end: they cancel the context
-// at once, so that every run is ended within its grace period.
-func interrupts(ctx context.Context, first func()) (
-	drain <-chan struct{}, hard context.Context, which func() os.Signal, stop func(),
-) {
-	return hear(ctx, first, hurries(ctx))
-}
-
-// drains is [interrupts] for a command that handles the first signal in its own way, whichever it is.
-func drains(ctx context.Context) (
-	drain <-chan struct{}, hard context.Context, which func() os.Signal, stop func(),
-) {
-	return hear(ctx, func() {}, func(os.Signal) bool { return false })
-}
-
-// hear waits for signals; the first one cancels the context if hurried returns true. A SIGHUP that nohup has switched
-// off stays ignored. A closed output pipe is a write error, and does not end the process.
-func hear(ctx context.Context, first func(), hurried func(os.Signal) bool) (
-	drain <-chan struct{}, hard context.Context, which func() os.Signal, stop func(),
-) {
-	ch := make(chan os.Signal, 2)
-	signal.Notify(ch, endSignals()...)
-	pipe := make(chan os.Signal, 1)
-	signal.Notify(pipe, syscall.SIGPIPE)
-	hard, cancel := context.WithCancel(ctx)
-	d := make(chan struct{})
-	got := make(chan os.Signal, 1)
-	done := make(chan struct{})
-	go func() {
-		select {
-		case s := <-ch:
-			got <- s
-			close(d)
-			first()
-			if hurried(s) {
-				cancel()
-			}
-		case <-done:
-			return
-		}
-		select {
-		case <-ch:
-			cancel()
-		case <-done:
-		}
-	}()
-	which = func() os.Signal {
-		select {
-		case s := <-got:
-			got <- s
-			return s
-		default:
-			return nil
-		}
-	}
-	return d, hard, which, func() { signal.Stop(ch); signal.Stop(pipe); close(done); cancel() }
-}
-
-// endSignals are the signals that end a command with order.
-func endSignals() []os.Signal {
-	all := []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT}
-	if !signal.Ignored(syscall.SIGHUP) {
-		all = append(all, syscall.SIGHUP)
-	}
-	return all
-}
-
-// untilSignal returns a context that is done at the first signal that ends a command. A second one ends
-// the process at once.
-func untilSignal(ctx context.Context) (context.Context, func()) {
-	out, stop := signal.NotifyContext(ctx, endSignals()...)
-	context.AfterFunc(out, stop) // further signals have their default effect
-	return out, stop
+// interrupts waits for the signals that end a command. The caller stops it.
+func interrupts(ctx context.Context) *term.Signals {
+	return term.Wait(ctx, func() {}, term.Hurries(ctx))
 }
 
 func versionCommand(s streams) *cobra.Command {

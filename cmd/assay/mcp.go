@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assay-run/assay/internal/mcp"
+	"github.com/assay-run/assay/internal/term"
 )
 
 func mcpCommand(s streams) *cobra.Command {
@@ -32,7 +33,7 @@ record; studies on a server go on. See docs/agents.md.`,
 			default:
 				o.Place = []string{"--store=" + cmp.Or(store, "sqlite:")}
 			}
-			ctx, stop := untilSignal(cmd.Context())
+			ctx, stop := term.UntilSignal(cmd.Context())
 			defer stop()
 			return mcp.Serve(ctx, o, mcp.Stdio(s.in, s.out))
 		},

@@ -73,7 +73,7 @@ func (f *profileFlags) run(cmd *cobra.Command, s streams) error {
 			return usagef("--%s %s: not an address such as 10.0.0.7:7001", a.flag, a.address)
 		}
 	}
-	ctx, stop := signal.NotifyContext(cmd.Context(), endSignals()...)
+	ctx, stop := signal.NotifyContext(cmd.Context(), term.EndSignals()...)
 	defer stop()
 	switch {
 	case f.listen != "":

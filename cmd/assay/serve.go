@@ -195,18 +195,18 @@ func (f *serveFlags) serve(
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(l) }()
 	fmt.Fprintf(s.err, "serving study %s: ASSAY_ONLINE=%s\n", report.Visible(o.Name), address)
-	drain, hard, which, stopSignals := interrupts(ctx, func() {})
-	defer stopSignals()
+	signals := interrupts(ctx)
+	defer signals.Stop()
 
 	ended := make(chan error, 1)
 	if len(program) > 0 {
-		go func() { ended <- f.program(hard, s, drain, address, program) }()
+		go func() { ended <- f.program(signals.Hard, s, signals.Drain, address, program) }()
 	}
 	var perr error
 	interrupted := false
 	select {
 	case perr = <-ended:
-	case <-drain:
+	case <-signals.Drain:
 		interrupted = true
 		if len(program) > 0 {
 			perr = <-ended
@@ -229,7 +229,7 @@ func (f *serveFlags) serve(
 		return &exitError{codeFailure}
 	}
 	if perr == nil && interrupted && len(program) > 0 {
-		return &exitError{interruptCode(which())}
+		return &exitError{interruptCode(signals.First())}
 	}
 	return perr
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/internal/server"
+	"github.com/assay-run/assay/internal/term"
 )
 
 func serverCommand(s streams) *cobra.Command {
@@ -48,7 +49,7 @@ author or admin defines the programs to execute. See docs/server-security.md.`,
 				return err
 			}
 			o.Program, o.Version, o.Log = program, version(), server.NewLog(s.err, logJSON)
-			ctx, stop := untilSignal(cmd.Context())
+			ctx, stop := term.UntilSignal(cmd.Context())
 			defer stop()
 			return server.Run(ctx, o, func(r server.Ready) {
 				if asJSON {
@@ -157,10 +158,10 @@ It runs the applications of --apps, a file that the server cannot change. With
 			if !logJSON {
 				o.Out = s.out
 			}
-			drain, hard, _, stop := hear(cmd.Context(), func() {}, server.Hurries)
-			defer stop()
-			o.Drain = drain
-			return server.Work(hard, o)
+			signals := term.Wait(cmd.Context(), func() {}, server.Hurries)
+			defer signals.Stop()
+			o.Drain = signals.Drain
+			return server.Work(signals.Hard, o)
 		},
 	}
 	fl := cmd.Flags()

@@ -15,6 +15,7 @@ import (
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/internal/rest/api"
+	"github.com/assay-run/assay/internal/term"
 	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/study"
@@ -181,17 +182,10 @@ func attach(
 	ctx context.Context, s streams, c *api.Client, p *setup.Problem, st view.Study, resumed, asJSON bool,
 ) error {
 	live, status := newLive(s.err, p)
-	drain, hard, which, stopSignals := drains(ctx)
-	defer stopSignals()
-	watched, let := context.WithCancelCause(hard)
-	defer let(nil)
-	go func() {
-		select {
-		case <-drain:
-			let(assay.ErrDetached)
-		case <-watched.Done():
-		}
-	}()
+	signals := term.Wait(ctx, func() {}, func(os.Signal) bool { return false })
+	defer signals.Stop()
+	watched, stop := signals.Until(assay.ErrDetached)
+	defer stop()
 	running := 0
 	before := int64(0)
 	if resumed {
@@ -213,7 +207,7 @@ func attach(
 	status.Close()
 	if errors.Is(err, assay.ErrDetached) {
 		fmt.Fprintf(s.err, "detached: %s\n%s", report.Count(running, "run goes on", "runs go on"), goesOn(st.Study))
-		return &exitError{interruptCode(which())}
+		return &exitError{interruptCode(signals.First())}
 	}
 	if err != nil {
 		return err

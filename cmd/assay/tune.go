@@ -16,6 +16,7 @@ import (
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/internal/result"
+	"github.com/assay-run/assay/internal/term"
 	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/store"
@@ -150,11 +151,14 @@ func (f *tuneFlags) run(cmd *cobra.Command, s streams, args []string) error {
 		return err
 	}
 	defer sd.Close()
-	lets := letsGo(cmd.Context(), inBatch, f.detach)
-	defer lets.stop()
-	res, which, err := conduct(lets.ctx, s, sd)
+	lets := &term.Detachment{Context: cmd.Context(), Stop: func() {}}
+	if inBatch {
+		lets = term.Detach(cmd.Context(), f.detach, assay.ErrDetached)
+	}
+	defer lets.Stop()
+	res, which, err := conduct(lets.Context, s, sd)
 	if errors.Is(err, assay.ErrDetached) {
-		return lets.said(s.err)
+		return detached(s.err, lets.Came())
 	}
 	if err != nil {
 		return err
@@ -256,24 +260,24 @@ func (f *tuneFlags) open(ctx context.Context, s streams, def *spec.Study, o setu
 // conduct runs a study until it ends or is interrupted, by the signal that it returns.
 func conduct(ctx context.Context, s streams, sd *setup.Study) (study.Result, os.Signal, error) {
 	live, status := newLive(s.err, sd.Problem)
-	drain, hard, which, stopSignals := hear(ctx, func() {
+	signals := term.Wait(ctx, func() {
 		if context.Cause(ctx) == nil {
 			live.Draining()
 		}
-	}, hurries(ctx))
-	defer stopSignals()
-	if ctx.Value(detaches{}) != nil { // any signal detaches from running jobs
-		drain = nil
+	}, term.Hurries(ctx))
+	defer signals.Stop()
+	if !term.Detaches(ctx) { // else any signal detaches from running jobs
+		sd.Drain = signals.Drain
 	}
-	sd.Drain, sd.Notify = drain, live.Notify
+	sd.Notify = live.Notify
 	live.Start(sd.Name, sd.Resumed)
-	res, err := sd.Run(hard)
+	res, err := sd.Run(signals.Hard)
 	live.Close()
 	status.Close()
 	if errors.Is(err, study.ErrInterrupted) {
 		err = nil
 	}
-	return res, which(), err
+	return res, signals.First(), err
 }
 
 // describe prints the plan.

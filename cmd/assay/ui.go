@@ -11,6 +11,7 @@ import (
 
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/internal/server"
+	"github.com/assay-run/assay/internal/term"
 	"github.com/assay-run/assay/setup"
 )
 
@@ -49,7 +50,7 @@ read-only: they follow an assay tune in another terminal.`,
 				o.Store = func(ctx context.Context) (*setup.Store, error) { return setup.ReadStore(ctx, store) }
 			}
 			o.Version = version()
-			ctx, stop := untilSignal(cmd.Context())
+			ctx, stop := term.UntilSignal(cmd.Context())
 			defer stop()
 			return server.ServeUI(ctx, o, func(p server.Shown) {
 				if f.json {
