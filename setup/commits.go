@@ -14,7 +14,7 @@ import (
 	"github.com/assay-run/assay/spec"
 )
 
-// CommitsOptions are the options of [OpenCommits].
+// CommitsOptions are the options of [CompareCommits].
 type CommitsOptions struct {
 	Revisions []string
 	// Build is the line of sh that builds a revision, in its directory; "" for none. {setup} in it, and $SETUP in its
@@ -27,17 +27,55 @@ type CommitsOptions struct {
 	Warn    func(text string) // is called for problems that do not end it
 }
 
-// Commits are revisions of a git repository, each checked out and built, for a comparison of one command in all of
+// CompareCommits returns the comparison of one command in several revisions of the repository of the current directory,
+// which it checks out and builds. done removes them, and is not nil. edit puts the flags over a comparison; properties
+// that do not depend on the builds are checked before them. An error of the class usage is a flaw of the comparison, an
+// unknown revision, or a directory that needs quotes in a shell line. A context that is done ends a build with all its
+// processes.
+func CompareCommits(
+	ctx context.Context, o CommitsOptions, edit func(*spec.Comparison) error,
+) (def *spec.Comparison, done func(), err error) {
+	done = func() {}
+	plain := &spec.Comparison{Benchmarks: []spec.Benchmark{{Commands: []spec.Variant{
+		{Name: "A", Study: Literal(o.Command, o.Shell)},
+	}}}}
+	if err := edit(plain); err != nil {
+		return nil, done, err
+	}
+	if err := plain.Check(); err != nil {
+		return nil, done, err
+	}
+	if _, err := Gate(plain); err != nil {
+		return nil, done, err
+	}
+	c, err := openCommits(ctx, o)
+	if err != nil {
+		return nil, done, err
+	}
+	done = func() {
+		if err := c.close(); err != nil {
+			o.Warn(err.Error())
+		}
+	}
+	def = &spec.Comparison{Benchmarks: []spec.Benchmark{{Commands: c.commands}}}
+	if err := edit(def); err != nil {
+		return nil, done, err
+	}
+	if err := c.hooks(def.Benchmarks[0].Commands); err != nil {
+		return nil, done, err
+	}
+	return def, done, def.Check()
+}
+
+// commits are revisions of a git repository, each checked out and built, for a comparison of one command in all of
 // them. They must be closed.
-type Commits struct {
-	Commands []spec.Variant // one for each revision, in their order
+type commits struct {
+	commands []spec.Variant // one for each revision, in their order
 	set      *builds.Set
 }
 
-// OpenCommits checks out the revisions of the repository of the current directory, and builds them. An error of the
-// class usage is an unknown revision, or a directory that needs quotes in a shell line. A context that is done ends a
-// build with all its processes.
-func OpenCommits(ctx context.Context, o CommitsOptions) (c *Commits, err error) {
+// openCommits checks out the revisions of the repository of the current directory, and builds them.
+func openCommits(ctx context.Context, o CommitsOptions) (c *commits, err error) {
 	here, err := os.Getwd()
 	if err != nil {
 		return nil, err
@@ -49,30 +87,30 @@ func OpenCommits(ctx context.Context, o CommitsOptions) (c *Commits, err error) 
 	if err != nil {
 		return nil, err
 	}
-	c = &Commits{set: set}
+	c = &commits{set: set}
 	for _, t := range set.Trees {
 		v, err := o.build(ctx, here, t)
 		if err != nil {
-			if left := c.Close(); left != nil {
+			if left := c.close(); left != nil {
 				o.Warn(left.Error())
 			}
 			return nil, err
 		}
-		c.Commands = append(c.Commands, v)
+		c.commands = append(c.commands, v)
 	}
 	return c, nil
 }
 
-// Close removes the revisions.
-func (c *Commits) Close() error {
+// close removes the revisions.
+func (c *commits) close() error {
 	if err := c.set.Close(); err != nil {
 		return fmt.Errorf("the commits that were checked out could not be removed: %w", err)
 	}
 	return nil
 }
 
-// Hooks puts the directory of its build into the hooks of each command, for {setup} and as $SETUP.
-func (c *Commits) Hooks(commands []spec.Variant) error {
+// hooks puts the directory of its build into the hooks of each command, for {setup} and as $SETUP.
+func (c *commits) hooks(commands []spec.Variant) error {
 	for i, v := range commands {
 		dir := c.set.Trees[i].Dir
 		v.Study.Env = map[string]string{"SETUP": braces.Replace(dir)}

@@ -3,9 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"math/rand/v2"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -13,7 +11,6 @@ import (
 	"github.com/assay-run/assay/internal/files"
 	"github.com/assay-run/assay/internal/term"
 	"github.com/assay-run/assay/setup"
-	"github.com/assay-run/assay/spec"
 )
 
 type compareFlags struct {
@@ -90,7 +87,9 @@ with commas between them. See docs/compare-files.md.`,
 
 // run is the command: read, check, build, compare, and report.
 func (f *compareFlags) run(cmd *cobra.Command, s streams, args []string) error {
-	f.fill(cmd)
+	if !cmd.Flags().Changed("seed") {
+		f.seed = rand.Uint64() //nolint:gosec // an order, not a secret
+	}
 	files := f.filesOf(cmd, args)
 	if files == nil && cmd.Flags().Changed("drift") {
 		return usagef("--drift is of files that other tools have written")
@@ -115,7 +114,7 @@ func (f *compareFlags) run(cmd *cobra.Command, s streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	gate, err := gateOf(def)
+	gate, err := setup.Gate(def)
 	if err != nil {
 		return err
 	}
@@ -124,7 +123,11 @@ func (f *compareFlags) run(cmd *cobra.Command, s streams, args []string) error {
 		return err
 	}
 	defer c.Close()
-	all, err := f.duels(signals, s, def, gate, c)
+	status := term.StatusOn(s.err)
+	all, err := c.Duels(signals.Hard, abtest.Duel{
+		Gate: gate, Warmup: f.warmup, Ignore: f.ignore, Seed: f.seed, Drain: signals.Drain,
+	}, status.Set)
+	status.Close()
 	if sig := signals.First(); sig != nil && signals.Hard.Err() != nil {
 		return errors.Join(f.writeJUnit(all, err), &exitError{interruptCode(sig)}) // the second signal: no result exists
 	}
@@ -176,89 +179,4 @@ func (f *compareFlags) print(s streams, all []abtest.Result, failed error) error
 		return &exitError{codeUnknown}
 	}
 	return nil
-}
-
-// fill sets defaults for flags that were not given.
-func (f *compareFlags) fill(cmd *cobra.Command) {
-	if !cmd.Flags().Changed("seed") {
-		f.seed = rand.Uint64() //nolint:gosec // an order, not a secret
-	}
-}
-
-// gateOf returns the gate of a comparison, or nil.
-func gateOf(def *spec.Comparison) (*abtest.Gate, error) {
-	if def.FailIf == "" {
-		return nil, nil
-	}
-	gate, err := abtest.ParseGate(def.FailIf)
-	if err != nil {
-		where := def.At("fail_if")
-		if where == "" {
-			where = "--fail-if "
-		}
-		return nil, usagef("%s%v", where, err)
-	}
-	return gate, nil
-}
-
-// duels runs the benchmarks one after the other. Each may take its share of the rest of the budget.
-func (f *compareFlags) duels(
-	signals *term.Signals, s streams, def *spec.Comparison, gate *abtest.Gate, c *setup.Comparison,
-) (all []abtest.Result, err error) {
-	status := term.StatusOn(s.err)
-	defer status.Close()
-	among := 0
-	for _, b := range def.Benchmarks {
-		among += len(b.Commands) - 1
-	}
-	began := time.Now()
-	for i, b := range def.Benchmarks {
-		goal := b.Commands[0].Study.Objective
-		if goal.Metric == "" {
-			goal.Metric = "elapsed"
-		}
-		d := abtest.Duel{
-			Name: b.Name, Metric: goal.Metric, Maximize: goal.Maximize, Unit: b.Commands[0].Study.Unit(goal.Metric),
-			Gate: gate, Pairs: def.Pairs, Warmup: f.warmup, Ignore: f.ignore, Seed: f.seed + uint64(i), Among: among,
-			Runner: c, Drain: signals.Drain,
-		}
-		if d.Pairs == 0 && def.Budget == 0 && gate == nil {
-			d.Pairs = defaultPairs
-		}
-		if def.Budget > 0 {
-			d.Budget = max((def.Budget-time.Since(began))/time.Duration(len(def.Benchmarks)-i), 1)
-		}
-		for k, v := range b.Commands {
-			d.Commands = append(d.Commands, abtest.Command{Name: v.Name, Job: c.Jobs[i][k]})
-		}
-		d.Notify = func(rounds, asked int) { status.Set(progressOf(b.Name, rounds, asked)) }
-		results, err := d.Run(signals.Hard)
-		if err != nil {
-			if b.Name != "" {
-				err = fmt.Errorf("benchmark %s: %w", b.Name, err)
-			}
-			return all, err
-		}
-		all = append(all, results...)
-		select {
-		case <-signals.Drain:
-			return all, nil
-		default:
-		}
-	}
-	return all, nil
-}
-
-// defaultPairs is the most pairs of a comparison without a gate.
-const defaultPairs = 40
-
-func progressOf(name string, rounds, asked int) string {
-	text := fmt.Sprintf("%d pairs", rounds)
-	if asked > 0 {
-		text = fmt.Sprintf("%d of about %d pairs", rounds, asked)
-	}
-	if name != "" {
-		text = name + ": " + text
-	}
-	return text
 }

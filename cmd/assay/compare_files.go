@@ -9,6 +9,7 @@ import (
 
 	"github.com/assay-run/assay/internal/abtest"
 	"github.com/assay-run/assay/internal/exchange"
+	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/spec"
 )
 
@@ -33,7 +34,7 @@ func (f *compareFlags) compareFiles(cmd *cobra.Command, s streams, args []string
 	if len(args) > len(letters) {
 		return nil, usagef("at most %d sides are compared, not %d", len(letters), len(args))
 	}
-	gate, err := gateOf(&spec.Comparison{FailIf: f.failIf})
+	gate, err := setup.Gate(&spec.Comparison{FailIf: f.failIf})
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,16 @@ func (f *compareFlags) load(
 	before, commands := splitCommands(cmd.ArgsLenAtDash(), args)
 	edit := func(c *spec.Comparison) error { return f.apply(cmd, c) }
 	if f.builds != "" {
-		return f.loadBuilds(signals, s, append([]string{f.builds}, before...), commands, edit)
+		revisions := append([]string{f.builds}, before...)
+		if len(revisions) < 2 || len(commands) != 1 || len(commands[0]) == 0 {
+			return nil, done, usagef("two commits and one command are needed: " +
+				"assay compare --builds REV1 REV2 --setup 'make' -- ./{setup}/prog")
+		}
+		ctx, stop := signals.Until(nil)
+		defer stop()
+		return setup.CompareCommits(ctx, setup.CommitsOptions{
+			Revisions: revisions, Build: f.setup, Command: commands[0], Shell: f.shell, Log: s.err, Warn: warnings(s.err),
+		}, edit)
 	}
 	switch {
 	case f.setup != "":
@@ -155,51 +164,4 @@ func (f *compareFlags) applyTo(cmd *cobra.Command, st *spec.Study) error {
 	}
 	st.Objective = spec.Objective{Metric: compared, Maximize: given("maximize")}
 	return nil
-}
-
-// loadBuilds checks out commits, builds them, and returns the comparison of one command over all of them. done removes
-// them.
-func (f *compareFlags) loadBuilds(
-	signals *term.Signals, s streams, revisions []string, commands [][]string,
-	edit func(*spec.Comparison) error,
-) (def *spec.Comparison, done func(), err error) {
-	done = func() {}
-	if len(revisions) < 2 || len(commands) != 1 || len(commands[0]) == 0 {
-		return nil, done, usagef("two commits and one command are needed: " +
-			"assay compare --builds REV1 REV2 --setup 'make' -- ./{setup}/prog")
-	}
-	// Properties that do not depend on the builds are checked before them.
-	plain := &spec.Comparison{Benchmarks: []spec.Benchmark{{Commands: []spec.Variant{
-		{Name: "A", Study: setup.Literal(commands[0], f.shell)},
-	}}}}
-	if err := edit(plain); err != nil {
-		return nil, done, err
-	}
-	if err := plain.Check(); err != nil {
-		return nil, done, err
-	}
-	if _, err := gateOf(plain); err != nil {
-		return nil, done, err
-	}
-	ctx, stop := signals.Until(nil)
-	defer stop()
-	commits, err := setup.OpenCommits(ctx, setup.CommitsOptions{
-		Revisions: revisions, Build: f.setup, Command: commands[0], Shell: f.shell, Log: s.err, Warn: warnings(s.err),
-	})
-	if err != nil {
-		return nil, done, err
-	}
-	done = func() {
-		if err := commits.Close(); err != nil {
-			warnings(s.err)(err.Error())
-		}
-	}
-	def = &spec.Comparison{Benchmarks: []spec.Benchmark{{Commands: commits.Commands}}}
-	if err := edit(def); err != nil {
-		return nil, done, err
-	}
-	if err := commits.Hooks(def.Benchmarks[0].Commands); err != nil {
-		return nil, done, err
-	}
-	return def, done, def.Check()
 }

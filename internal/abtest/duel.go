@@ -51,6 +51,18 @@ type Duel struct {
 	rng    *rand.Rand
 }
 
+// Progress returns how far the duel is, for people; see Notify.
+func (d *Duel) Progress(rounds, asked int) string {
+	text := fmt.Sprintf("%d pairs", rounds)
+	if asked > 0 {
+		text = fmt.Sprintf("%d of about %d pairs", rounds, asked)
+	}
+	if d.Name != "" {
+		text = d.Name + ": " + text
+	}
+	return text
+}
+
 // A Command is one side of a duel.
 type Command struct {
 	Name string // such as A

@@ -1,4 +1,4 @@
-package abtest
+package abtest_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/abtest"
 	"github.com/assay-run/assay/internal/bench"
 	"github.com/assay-run/assay/internal/stats"
 	"github.com/assay-run/assay/internal/table"
@@ -22,7 +23,7 @@ import (
 func TestErrorOfStudies(t *testing.T) {
 	testbed.Long(t)
 	n, most := testbed.Times(7, 200), testbed.Times(1, 4)
-	all := machines(t)
+	all := abtest.Machines(t)
 	names := slices.Sorted(maps.Keys(all))
 	wrong, compared := map[string]int{}, 0
 	for i := range n {
@@ -49,7 +50,7 @@ func TestErrorOfStudies(t *testing.T) {
 }
 
 // studyOfEquals runs a study as a command with a time budget has it, in simulated time.
-func studyOfEquals(t *testing.T, m machine, seed uint64) (study.Verdict, bool) {
+func studyOfEquals(t *testing.T, m abtest.Machine, seed uint64) (study.Verdict, bool) {
 	t.Helper()
 	space, err := assay.NewSpace([]assay.Param{
 		{Name: "a", Kind: assay.Integer, Lo: 1, Hi: 9}, {Name: "b", Kind: assay.Integer, Lo: 1, Hi: 9},
