@@ -15,7 +15,6 @@ import (
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/internal/rest/api"
-	"github.com/assay-run/assay/internal/result"
 	"github.com/assay-run/assay/setup"
 	"github.com/assay-run/assay/spec"
 )
@@ -94,8 +93,11 @@ Either all results are taken or none is.`,
 	return cmd
 }
 
-// with opens the desk of a study file, or of a study on record, for one command.
-func (f *deskFlags) with(ctx context.Context, s streams, at string, do func(*setup.ExternalSession) error) error {
+// with opens the desk of a study file, or of a study on record or on a server, for one command.
+func (f *deskFlags) with(ctx context.Context, s streams, at string, do func(api.Desk) error) error {
+	if f.remote.server != "" {
+		return f.at(ctx, s, at, do)
+	}
 	def, err := f.load(s, at)
 	if err != nil {
 		return err
@@ -128,7 +130,39 @@ func (f *deskFlags) with(ctx context.Context, s streams, at string, do func(*set
 	for _, note := range d.Notes {
 		fmt.Fprintf(s.err, "note: %s\n", report.Visible(note))
 	}
-	return errors.Join(do(d), d.Close(ctx))
+	return errors.Join(do(api.NewDesk(d)), d.Close(ctx))
+}
+
+// at opens the desk of a study on a server, which a study file makes there.
+func (f *deskFlags) at(ctx context.Context, s streams, at string, do func(api.Desk) error) error {
+	if f.store != "" {
+		return errTwoPlaces
+	}
+	def, err := f.load(s, at)
+	if err != nil {
+		return err
+	}
+	c, err := f.remote.client()
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	var d api.Desk
+	if def == nil {
+		d, err = api.OpenDesk(ctx, c, at)
+	} else {
+		var p *setup.Problem
+		if p, err = setup.New(def, setup.Options{Warn: warnings(s.err)}); err != nil {
+			return err
+		}
+		if d, err = api.SubmitDesk(ctx, c, p, f.study); err != nil {
+			err = fmt.Errorf("%s: %w", report.Visible(at), err)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return do(d)
 }
 
 // load reads the study file, or returns nil for the name of a study on record.
@@ -166,7 +200,7 @@ func (f *deskFlags) ask(cmd *cobra.Command, s streams, at string) error {
 	case !given("again"):
 		f.again = -1
 	}
-	do := func(d asker) error {
+	return f.with(ctx, s, at, func(d api.Desk) error {
 		var trials []api.Asked
 		var err error
 		switch {
@@ -177,7 +211,7 @@ func (f *deskFlags) ask(cmd *cobra.Command, s streams, at string) error {
 		default:
 			var a api.AskAnswer
 			if a, err = d.Ask(ctx, f.n, f.again); err == nil && len(a.Trials) < f.n {
-				sayFewer(s.err, a)
+				a.WriteFewer(s.err)
 			}
 			trials = a.Trials
 		}
@@ -185,27 +219,11 @@ func (f *deskFlags) ask(cmd *cobra.Command, s streams, at string) error {
 			return err
 		}
 		return f.print(s.out, d, trials)
-	}
-	if f.remote.server != "" {
-		return f.at(ctx, s, at, func(d *distantDesk) error { return do(d) })
-	}
-	return f.with(ctx, s, at, func(d *setup.ExternalSession) error { return do(nearDesk{d, map[int64]string{}}) })
-}
-
-// sayFewer prints the reason why fewer trials were returned than requested.
-func sayFewer(w io.Writer, a api.AskAnswer) {
-	name := report.Visible(a.Study)
-	switch {
-	case a.EndedBy != "":
-		fmt.Fprintf(w, "study %s is over: %s\n", name, result.EndText(a.EndedBy))
-	case a.Open > 0:
-		fmt.Fprintf(w, "study %s: nothing more to propose before the next result (trials in flight: %d; "+
-			"assay ask %s --open lists them)\n", name, a.Open, report.ShellQuote([]string{name}))
-	}
+	})
 }
 
 // print prints trials.
-func (f *deskFlags) print(w io.Writer, d asker, trials []api.Asked) error {
+func (f *deskFlags) print(w io.Writer, d api.Desk, trials []api.Asked) error {
 	for _, a := range trials {
 		var err error
 		if f.json {
@@ -226,40 +244,11 @@ func (f *deskFlags) tell(ctx context.Context, s streams, at string) error {
 	if err != nil {
 		return err
 	}
-	do := func(d asker) error {
+	return f.with(ctx, s, at, func(d api.Desk) error {
 		t, err := d.Tell(ctx, reports)
 		if class := assay.ClassOf(err); class == assay.ClassConflict || class == assay.ClassNotFound {
 			return usageError(err)
-		} else if err != nil {
-			return err
 		}
-		if f.json {
-			return writeJSON(s.out, t)
-		}
-		return writeTold(s.out, t)
-	}
-	if f.remote.server != "" {
-		return f.at(ctx, s, at, func(d *distantDesk) error { return do(d) })
-	}
-	return f.with(ctx, s, at, func(d *setup.ExternalSession) error { return do(nearDesk{d, map[int64]string{}}) })
-}
-
-// writeTold prints the receipt of results.
-func writeTold(w io.Writer, t api.Told) error {
-	more := ""
-	if t.Known > 0 {
-		more += fmt.Sprintf(", %d known before", t.Known)
-	}
-	if t.Withdrawn > 0 {
-		more += fmt.Sprintf(", %d withdrawn", t.Withdrawn)
-	}
-	fmt.Fprintf(w, "study %s: %d recorded%s, %d in flight\n", report.Visible(t.Study), t.Told, more, t.Open)
-	if t.Best != nil {
-		value := report.Metric(t.Best.Value, t.Objective.Unit)
-		fmt.Fprintf(w, "best: trial %d, %s %s\n", t.Best.Trial, t.Objective.Metric, value)
-	}
-	if t.EndedBy != "" {
-		fmt.Fprintf(w, "the study is over: %s\n", result.EndText(t.EndedBy))
-	}
-	return nil
+		return printed(err, f.json, s.out, t, api.Told.Write)
+	})
 }
