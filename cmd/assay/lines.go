@@ -4,7 +4,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/internal/term"
@@ -43,6 +42,3 @@ func names[E any](list []E, name func(E) string) string {
 
 // listed writes the names of the rows of a table.
 func listed(table []setup.Row) string { return strings.Join(setup.Names(table), ", ") }
-
-// grace is how long a program has from SIGTERM to SIGKILL.
-const grace = time.Second

@@ -6,12 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
-	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -147,7 +143,7 @@ func (f *serveFlags) run(cmd *cobra.Command, s streams, args []string) error {
 	}
 	defer session.Close()
 	session.Mode, session.Deadline = mode, deadline
-	return f.serve(cmd.Context(), s, session.Options, p, h, args)
+	return f.serve(cmd.Context(), s, session.Options, h.Path, args)
 }
 
 // load reads the study file.
@@ -177,149 +173,38 @@ func (f *serveFlags) options() (mode online.Mode, deadline time.Duration, err er
 // serve opens the session and answers until the program, a signal or a request
 // ends it.
 func (f *serveFlags) serve(
-	ctx context.Context, s streams, o online.Options, p *setup.Problem, h *setup.Store, program []string,
+	ctx context.Context, s streams, o online.Options, storePath string, program []string,
 ) error {
-	token, err := f.token()
+	at := rest.Place{Socket: f.socket, Listen: f.listen, TokenFile: f.tokenFile}
+	hosted, err := rest.Host(ctx, o, at, storePath)
 	if err != nil {
 		return err
 	}
-	session, err := online.Open(ctx, o)
-	if err != nil {
-		return err
-	}
-	l, address, err := f.bind(ctx, o.Name, h.Path)
-	if err != nil {
-		return errors.Join(err, session.Close())
-	}
-	server := rest.NewOnline(session, p.Space, token)
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(l) }()
-	fmt.Fprintf(s.err, "serving study %s: ASSAY_ONLINE=%s\n", report.Visible(o.Name), address)
+	fmt.Fprintf(s.err, "serving study %s: ASSAY_ONLINE=%s\n", report.Visible(o.Name), hosted.Address)
 	signals := interrupts(ctx)
 	defer signals.Stop()
-
-	ended := make(chan error, 1)
+	var p *rest.Program
 	if len(program) > 0 {
-		go func() { ended <- f.program(signals.Hard, s, signals.Drain, address, program) }()
+		p = &rest.Program{Argv: program, In: s.in, Out: s.err}
 	}
-	var perr error
-	interrupted := false
-	select {
-	case perr = <-ended:
-	case <-signals.Drain:
-		interrupted = true
-		if len(program) > 0 {
-			perr = <-ended
-		}
-	case err = <-served:
-		if len(program) > 0 { // its work is worth more than the search
-			fmt.Fprintf(s.err, "assay: %v: no configuration is given out any more; the program goes on\n", err)
-			perr = <-ended
-		}
+	end, err := hosted.Run(signals.Hard, signals.Drain, p)
+	switch {
+	case err != nil:
+		return err
+	case f.json:
+		err = writeJSON(s.out, end.Status.Output(o.Space))
+	default:
+		err = end.Status.WriteResult(s.out, o.Space)
 	}
-	err = errors.Join(err, server.Close(), session.Close())
 	if err != nil {
 		return err
 	}
-	if err := f.result(s.out, p, session.Status()); err != nil {
-		return err
-	}
-	if exit, ok := errors.AsType[*exec.ExitError](perr); ok {
+	if exit, ok := errors.AsType[*exec.ExitError](end.Program); ok {
 		fmt.Fprintf(s.err, "assay: the program ended with %v\n", exit)
 		return &exitError{codeFailure}
 	}
-	if perr == nil && interrupted && len(program) > 0 {
+	if end.Program == nil && end.Interrupted && p != nil {
 		return &exitError{interruptCode(signals.First())}
 	}
-	return perr
-}
-
-// program runs the program that is tuned. A signal to this process is passed on.
-func (f *serveFlags) program(
-	ctx context.Context, s streams, drain <-chan struct{}, address string, argv []string,
-) error {
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Env = append(os.Environ(), "ASSAY_ONLINE="+address)
-	if f.tokenFile != "" {
-		file, err := filepath.Abs(f.tokenFile)
-		if err != nil {
-			return err
-		}
-		cmd.Env = append(cmd.Env, "ASSAY_TOKEN_FILE="+file)
-	}
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.in, s.err, s.err
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	cmd.WaitDelay = grace // and then SIGKILL
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	done := make(chan struct{})
-	defer close(done)
-	go func() {
-		select {
-		case <-drain:
-			_ = cmd.Process.Signal(syscall.SIGTERM) // it has ended if this fails
-		case <-done:
-		}
-	}()
-	return cmd.Wait()
-}
-
-// result prints the result of the session.
-func (f *serveFlags) result(w io.Writer, p *setup.Problem, st online.Status) error {
-	if f.json {
-		out := map[string]any{
-			"study": st.Study, "best": p.Space.Values(st.Best), "trials": st.Trials, "turns": st.Turns, "steps": st.Steps,
-			"total_seconds": st.Total, "found": !math.IsInf(st.Value, 0),
-		}
-		if !math.IsInf(st.Value, 0) {
-			out["seconds"] = st.Value
-		}
-		return writeJSON(w, out)
-	}
-	var l report.Lines
-	if math.IsInf(st.Value, 0) {
-		l.Add("best", "none: no iteration was reported")
-	} else {
-		l.Add("best", "%s", p.Space.Text(st.Best))
-		l.Add("iteration", "%s", report.Seconds(st.Value))
-	}
-	l.Add("trials", "%d, in %d turns of this session", st.Trials, st.Turns)
-	if st.Mode != online.Free {
-		l.Add("steps", "%d in %s: the sum of the slowest rank's times", st.Steps, report.Seconds(st.Total))
-	}
-	l.Add("on record", "as study %s", st.Study)
-	return l.Write(w)
-}
-
-// token returns the token in --token-file, "" without the flag. If the file does not exist, it is created.
-func (f *serveFlags) token() (string, error) {
-	if f.tokenFile == "" {
-		return "", nil
-	}
-	if err := rest.MakeToken(f.tokenFile); err != nil {
-		return "", err
-	}
-	return rest.ReadToken(f.tokenFile)
-}
-
-// bind returns the listener, and the address that clients need.
-func (f *serveFlags) bind(ctx context.Context, name, storePath string) (net.Listener, string, error) {
-	if f.listen != "" {
-		l, err := rest.ListenLoopback(ctx, f.listen)
-		if err != nil {
-			return nil, "", usageError(err)
-		}
-		return l, "http://" + l.Addr().String(), nil
-	}
-	path := f.socket
-	if path == "" {
-		path = rest.DefaultSocket(storePath, name)
-	}
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return nil, "", err
-	}
-	l, err := rest.ListenUnix(path)
-	return l, "unix:" + path, err
+	return end.Program
 }
