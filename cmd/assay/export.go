@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 
+	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/internal/result"
 	"github.com/assay-run/assay/setup"
 )
@@ -15,7 +16,7 @@ func exportStudy(ctx context.Context, w io.Writer, h *setup.Store, name, format 
 	}
 	switch format {
 	case "jsonl":
-		return listTrials(ctx, w, h, name, true)
+		return r.WriteTrials(ctx, w, 0, report.Palette{}, true)
 	case "csv":
 		return r.WriteCSV(ctx, w)
 	case "optuna":

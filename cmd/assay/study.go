@@ -50,7 +50,7 @@ func studyCommand(s streams) *cobra.Command {
 		return c
 	}
 	ls := add("ls", "list the studies", cobra.NoArgs, func(ctx context.Context, h *setup.Store, _ []string) error {
-		return listStudies(ctx, s.out, h, f.json)
+		return result.WriteStudies(ctx, s.out, columns(s.out), palette(s.out), h, f.json)
 	})
 	looked := ls.RunE
 	ls.RunE = func(cmd *cobra.Command, args []string) error {
@@ -68,7 +68,11 @@ func studyCommand(s streams) *cobra.Command {
 		})
 	trials := add("trials STUDY", "the trials in order of their ids", cobra.ExactArgs(1),
 		func(ctx context.Context, h *setup.Store, args []string) error {
-			return listTrials(ctx, s.out, h, args[0], f.json)
+			r, err := result.Read(ctx, h, args[0])
+			if err != nil {
+				return err
+			}
+			return r.WriteTrials(ctx, s.out, columns(s.out), palette(s.out), f.json)
 		})
 	for _, c := range []*cobra.Command{ls, show, trials} {
 		c.Flags().BoolVar(&f.json, "json", false, "print JSON, one object a line where there are several")
@@ -171,61 +175,6 @@ func (f *studyFlags) complete(cmd *cobra.Command, args []string, _ string) ([]st
 	return all, cobra.ShellCompDirectiveNoFileComp
 }
 
-func listStudies(ctx context.Context, w io.Writer, h *setup.Store, asJSON bool) error {
-	t := report.NewTable(palette(w), "study", ">trials", ">done", ">stopped", ">failed", ">outside limits",
-		">best", "gain", "objective", ">spent", "last run")
-	t.Width = columns(w)
-	t.Wrap("study")
-	t.Spare("last run", "gain", "spent", "trials", "objective")
-	for sum, err := range h.Summaries(ctx, "", 0) {
-		if err != nil {
-			return err
-		}
-		r, err := result.Read(ctx, h, sum.Study)
-		if err != nil {
-			return err
-		}
-		l, err := r.Study(ctx)
-		if err != nil {
-			return err
-		}
-		best, last, outside := "–", "–", l.Infeasible
-		if r.Goal.Level != nil {
-			outside = 0 // they are below the full level, and no limits exist
-		}
-		if r.Goal.Several() && l.Done > 0 {
-			best = "a front"
-		}
-		if l.Best != nil {
-			best = report.Metric(*l.Best, r.Goal.Unit)
-		}
-		switch {
-		case r.Definition.HalfImport(sum):
-			last = "half imported"
-		case r.Definition.Replay != nil:
-			last = "simulated"
-		case !sum.Last.IsZero():
-			last = sum.Last.Local().Format("2006-01-02 15:04")
-		}
-		if asJSON {
-			if err := writeJSON(w, l); err != nil {
-				return err
-			}
-			continue
-		}
-		t.Add(l.Study, fmt.Sprint(l.Trials), fmt.Sprint(l.Done), fmt.Sprint(l.Censored), fmt.Sprint(l.Failed),
-			fmt.Sprint(outside), best, result.ShortGain(l.Gain), l.Objective, report.Seconds(l.Spent), last)
-	}
-	switch {
-	case asJSON:
-		return nil
-	case t.Len() == 0:
-		_, err := fmt.Fprintln(w, "no studies yet (see assay tune --help)")
-		return err
-	}
-	return t.Write(w)
-}
-
 // showStudy prints a study and its result so far.
 func showStudy(ctx context.Context, w io.Writer, h *setup.Store, name string, asJSON bool) error {
 	r, err := result.Read(ctx, h, name)
@@ -252,48 +201,6 @@ func showStudy(ctx context.Context, w io.Writer, h *setup.Store, name string, as
 		return err
 	}
 	return r.WriteShown(w, columns(w), out, learner)
-}
-
-func listTrials(ctx context.Context, w io.Writer, h *setup.Store, name string, asJSON bool) error {
-	r, err := result.Read(ctx, h, name)
-	if err != nil {
-		return err
-	}
-	buf := bufio.NewWriter(w)
-	columnsOf := []string{">id", "state"}
-	for _, o := range r.Goal.Objectives() {
-		columnsOf = append(columnsOf, ">"+o.Metric)
-	}
-	t := report.NewTable(palette(w), append(columnsOf, "configuration", "reason")...)
-	t.Width = columns(w)
-	t.Wrap("configuration", "reason")
-	for trial, err := range r.Trials(ctx) {
-		if err != nil {
-			return err
-		}
-		j := r.Trial(trial)
-		if asJSON {
-			if err := writeJSON(buf, j); err != nil {
-				return err
-			}
-			continue
-		}
-		row := []string{fmt.Sprint(j.ID), result.WordOf(r.Goal, trial.State)}
-		if r.Goal.Several() {
-			for _, o := range r.Goal.Objectives() {
-				row = append(row, result.ObjectiveText(o, trial))
-			}
-		} else {
-			row = append(row, result.ValueText(r.Goal, trial))
-		}
-		t.Add(append(row, r.Params.Text(trial.Config), j.Reason)...)
-	}
-	if !asJSON {
-		if err := t.Write(buf); err != nil {
-			return err
-		}
-	}
-	return buf.Flush()
 }
 
 // removeStudies removes all of the studies, or none if one does not exist. On a terminal it asks first, unless yes is

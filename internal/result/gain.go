@@ -103,8 +103,8 @@ func (g *Gain) words(goal assay.Goal) string {
 	return text
 }
 
-// ShortGain returns a gain in words without its interval and its reason: "22.9 % faster", "not shown".
-func ShortGain(text string) string {
+// shortGain returns a gain in words without its interval and its reason: "22.9 % faster", "not shown".
+func shortGain(text string) string {
 	text, _, _ = strings.Cut(text, " [")
 	text, _, _ = strings.Cut(text, ": ")
 	return text

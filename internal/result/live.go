@@ -165,7 +165,7 @@ func (l *Live) line(t assay.Trial) {
 	if improved {
 		mark = "*"
 	}
-	text := fmt.Sprintf("%s %4d  %-14s %10s  %s", mark, t.ID, WordOf(l.Goal, t.State), ValueText(l.Goal, t),
+	text := fmt.Sprintf("%s %4d  %-14s %10s  %s", mark, t.ID, wordOf(l.Goal, t.State), valueText(l.Goal, t),
 		l.Space.Text(t.Config))
 	if reason != "" {
 		text += "  (" + reason + ")"

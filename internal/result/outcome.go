@@ -67,7 +67,7 @@ type Objective struct {
 	Metric string `json:"metric"`
 	Goal   string `json:"goal"`
 	Unit   string `json:"unit,omitempty"`
-	// Levels is true if the study has runs below a full level, which are not results: see WordOf.
+	// Levels is true if the study has runs below a full level, which are not results: see wordOf.
 	Levels bool `json:"levels,omitempty"`
 }
 

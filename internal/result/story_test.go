@@ -184,7 +184,7 @@ func TestGainOfAList(t *testing.T) {
 		"none above 1 %: " + changeText("s", 0, 2) + " [0 %, 0 %], 8 pairs":  {"none above 1 %", 0},
 		"not known: the default failed: exit code 1":                         {"not known", 0},
 	} {
-		if short, size := ShortGain(text), GainSize(text); short != want.short || size != want.size {
+		if short, size := shortGain(text), GainSize(text); short != want.short || size != want.size {
 			t.Errorf("%s: %q and %v, want %q and %v", text, short, size, want.short, want.size)
 		}
 	}

@@ -33,8 +33,8 @@ func (c Counts) Text() string {
 	return fmt.Sprintf("%d: %s", c.Total, strings.Join(parts, ", "))
 }
 
-// ValueText formats the objective of a trial: "> 1.2 s" if it was stopped there, "–" without a value.
-func ValueText(g assay.Goal, t assay.Trial) string {
+// valueText formats the objective of a trial: "> 1.2 s" if it was stopped there, "–" without a value.
+func valueText(g assay.Goal, t assay.Trial) string {
 	switch t.State {
 	case assay.Running, assay.Failed, assay.Withdrawn:
 		return "–"
@@ -42,7 +42,7 @@ func ValueText(g assay.Goal, t assay.Trial) string {
 	if g.Several() {
 		var parts []string
 		for _, o := range g.Objectives() {
-			parts = append(parts, ObjectiveText(o, t))
+			parts = append(parts, objectiveText(o, t))
 		}
 		return strings.Join(parts, ", ")
 	}
@@ -53,8 +53,8 @@ func ValueText(g assay.Goal, t assay.Trial) string {
 	return report.Metric(g.Show(t.Value), g.Unit)
 }
 
-// ObjectiveText is ValueText for one of several objectives.
-func ObjectiveText(o assay.Objective, t assay.Trial) string {
+// objectiveText is valueText for one of several objectives.
+func objectiveText(o assay.Objective, t assay.Trial) string {
 	x, err := o.Value(t.Measurement)
 	switch {
 	case err != nil || t.State == assay.Running || t.State == assay.Failed || t.State == assay.Withdrawn:

@@ -24,12 +24,12 @@ func TestValueText(t *testing.T) {
 		"2 s": {State: assay.Done, Value: -2}, "> 3 s": {State: assay.Censored, Value: -3},
 		"4 s": {State: assay.Infeasible, Value: -4},
 	} {
-		if got := ValueText(assay.Goal{Unit: "s", Maximize: true}, tr); got != want {
+		if got := valueText(assay.Goal{Unit: "s", Maximize: true}, tr); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 	for _, state := range []assay.State{assay.Running, assay.Failed, assay.Withdrawn} {
-		if got := ValueText(assay.Goal{}, assay.Trial{State: state, Value: 3}); got != "–" {
+		if got := valueText(assay.Goal{}, assay.Trial{State: state, Value: 3}); got != "–" {
 			t.Errorf("%v: got %q", state, got)
 		}
 	}

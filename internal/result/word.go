@@ -22,8 +22,8 @@ func Word(s assay.State) string {
 	return s.String()
 }
 
-// WordOf is [Word] for a study: a trial that was run below the full level of the goal ended "below full".
-func WordOf(g assay.Goal, s assay.State) string {
+// wordOf is [Word] for a study: a trial that was run below the full level of the goal ended "below full".
+func wordOf(g assay.Goal, s assay.State) string {
 	if g.Level != nil && s == assay.Infeasible {
 		return "below full"
 	}
