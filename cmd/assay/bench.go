@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"runtime"
-	"strconv"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -13,7 +12,6 @@ import (
 	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/internal/term"
 	"github.com/assay-run/assay/setup"
-	"github.com/assay-run/assay/spec"
 )
 
 type benchFlags struct {
@@ -82,7 +80,7 @@ func (f *benchFlags) run(cmd *cobra.Command, s streams, files []string) error {
 	}
 	o := bench.Options{Seeds: f.seeds, Curve: f.curve, Workers: f.jobs, Charge: f.charge, First: f.first}
 	var err error
-	if o.Budgets, err = f.budgets(); err != nil {
+	if o.Budgets, err = bench.Budgets(f.trials, f.budgetX, f.budget); err != nil {
 		return err
 	}
 	if o.Methods, err = bench.Methods(f.methods); err != nil {
@@ -105,38 +103,6 @@ func (f *benchFlags) run(cmd *cobra.Command, s streams, files []string) error {
 	rep, err := bench.Run(cmd.Context(), o)
 	status.Close()
 	return printed(err, f.json, s.out, rep, bench.Report.Write)
-}
-
-// budgets reads the three budget flags, at least one of which is given.
-func (f *benchFlags) budgets() ([]bench.Budget, error) {
-	var bs []bench.Budget
-	for text := range bench.Items(f.trials) {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 {
-			return nil, usagef("--trials %s: not a number of trials", text)
-		}
-		bs = append(bs, bench.Budget{Kind: "trials", Value: float64(n), Trials: n})
-	}
-	multiples, err := bench.Numbers("budget-x", f.budgetX, "a positive number", func(x float64) bool {
-		return x > 0 && x <= 1e9
-	})
-	if err != nil {
-		return nil, err
-	}
-	for _, x := range multiples {
-		bs = append(bs, bench.Budget{Kind: "budget-x", Value: x})
-	}
-	for text := range bench.Items(f.budget) {
-		d, err := spec.ParseDuration(text)
-		if err != nil || d <= 0 {
-			return nil, usagef("--budget %s: not a duration such as 90s or 10m", text)
-		}
-		bs = append(bs, bench.Budget{Kind: "budget", Value: d.Seconds(), Time: d})
-	}
-	if len(bs) == 0 {
-		return nil, usagef("a budget is needed: --trials, --budget-x or --budget")
-	}
-	return bs, nil
 }
 
 // printed prints the result of a command as JSON or as text, unless it failed.

@@ -39,6 +39,37 @@ func Numbers(flag, text, want string, is func(float64) bool) ([]float64, error) 
 	return xs, nil
 }
 
+// Budgets returns the budgets of three lists, at least one of which has an item: numbers of trials, multiples of the
+// median run time, and times.
+func Budgets(trials, multiples, times string) ([]Budget, error) {
+	var bs []Budget
+	for text := range Items(trials) {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			return nil, assay.Errorf(assay.ClassUsage, "--trials %s: not a number of trials", text)
+		}
+		bs = append(bs, Budget{Kind: "trials", Value: float64(n), Trials: n})
+	}
+	xs, err := Numbers("budget-x", multiples, "a positive number", func(x float64) bool { return x > 0 && x <= 1e9 })
+	if err != nil {
+		return nil, err
+	}
+	for _, x := range xs {
+		bs = append(bs, Budget{Kind: "budget-x", Value: x})
+	}
+	for text := range Items(times) {
+		d, err := spec.ParseDuration(text)
+		if err != nil || d <= 0 {
+			return nil, assay.Errorf(assay.ClassUsage, "--budget %s: not a duration such as 90s or 10m", text)
+		}
+		bs = append(bs, Budget{Kind: "budget", Value: d.Seconds(), Time: d})
+	}
+	if len(bs) == 0 {
+		return nil, assay.Errorf(assay.ClassUsage, "a budget is needed: --trials, --budget-x or --budget")
+	}
+	return bs, nil
+}
+
 // Methods returns the methods of a comma-separated list of names.
 func Methods(text string) ([]Method, error) {
 	var ms []Method
