@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/assay-run/assay"
@@ -75,6 +76,27 @@ func newFrontTrials(values func(assay.Config) map[string]any, goal assay.Goal, f
 		all = append(all, f)
 	}
 	return all
+}
+
+// ParseWeights reads the weights of objectives, NAME=NUMBER,...
+func ParseWeights(text string) (map[string]float64, error) {
+	ws := map[string]float64{}
+	for item := range strings.SplitSeq(text, ",") {
+		if item = strings.TrimSpace(item); item == "" {
+			continue
+		}
+		name, number, ok := strings.Cut(item, "=")
+		x, err := strconv.ParseFloat(number, 64)
+		if !ok || name == "" || err != nil || math.IsNaN(x) || math.IsInf(x, 0) || x < 0 {
+			return nil, assay.Errorf(assay.ClassUsage,
+				"--weights %s: a weight is written NAME=NUMBER, and is not below 0", item)
+		}
+		if _, twice := ws[name]; twice {
+			return nil, assay.Errorf(assay.ClassUsage, "--weights %s: the weight of %s is given twice", text, name)
+		}
+		ws[name] = x
+	}
+	return ws, nil
 }
 
 // Front returns the front of the study. weights are the weights of the objectives for the balanced trial; the default
