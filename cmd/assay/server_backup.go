@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -26,7 +25,7 @@ func backupCommands(s streams, dir *string) []*cobra.Command {
 			if err != nil {
 				return err
 			}
-			return saved(s, w)
+			return w.Write(s.out)
 		}
 		cmd.Flags().StringVar(&at, "store", "", "the --store of the server (default in --data)")
 		return cmd
@@ -55,20 +54,4 @@ is a store, unless --replace is given; the former store is kept under another na
 	})
 	restore.Flags().BoolVar(&replace, "replace", false, "replace a store that is there; it is kept under another name")
 	return []*cobra.Command{backup, restore}
-}
-
-// saved prints the outcome of a backup or of its restoration.
-func saved(s streams, w server.Saved) error {
-	var l report.Lines
-	l.Add("written", "%s", w.File)
-	l.Add("checked", "%s, %d events, %d trials: ok", report.Count(int(w.Studies), "study", "studies"), w.Events, w.Trials)
-	if w.Kept != "" {
-		l.Add("replaced", "%s has the former store", w.Kept)
-	}
-	if len(w.Beside) > 0 {
-		l.Add("not in it", "%s of %s", strings.Join(w.Beside, ", "), w.Dir)
-		save := append([]string{"tar", "-C", w.Dir, "-czf", w.File + ".tar.gz"}, w.Beside...)
-		l.Add("save them", "%s", report.ShellQuote(save))
-	}
-	return l.Write(s.out)
 }

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/access"
@@ -28,6 +30,22 @@ type Saved struct {
 	Beside []string
 	Dir    string
 	Kept   string // the former store that was replaced, "" if there was none
+}
+
+// Write writes the outcome of a backup, or of its restoration, for people.
+func (s Saved) Write(w io.Writer) error {
+	var l report.Lines
+	l.Add("written", "%s", s.File)
+	l.Add("checked", "%s, %d events, %d trials: ok", report.Count(int(s.Studies), "study", "studies"), s.Events, s.Trials)
+	if s.Kept != "" {
+		l.Add("replaced", "%s has the former store", s.Kept)
+	}
+	if len(s.Beside) > 0 {
+		l.Add("not in it", "%s of %s", strings.Join(s.Beside, ", "), s.Dir)
+		save := append([]string{"tar", "-C", s.Dir, "-czf", s.File + ".tar.gz"}, s.Beside...)
+		l.Add("save them", "%s", report.ShellQuote(save))
+	}
+	return l.Write(w)
 }
 
 // besides are the files of a server's directory that are in no backup and that a restored server lacks.
