@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -69,42 +68,7 @@ func listSimilar(ctx context.Context, w io.Writer, h *setup.Store, name string, 
 	if err != nil {
 		return err
 	}
-	t := report.NewTable(palette(w), "study", ">correlation", ">points", ">trials", "")
-	unlike := 0
-	for _, s := range list {
-		if asJSON {
-			if err := writeJSON(w, s); err != nil {
-				return err
-			}
-			continue
-		}
-		if !s.Serves() && !every {
-			unlike++
-			continue
-		}
-		r := "–"
-		if s.Correlation != nil {
-			r = fmt.Sprintf("%.2f", *s.Correlation)
-		}
-		if s.Estimate {
-			r = "~" + r
-		}
-		t.Add(s.Study, r, fmt.Sprint(s.Points), fmt.Sprint(s.Trials), s.Reason)
-	}
-	switch {
-	case asJSON:
-		return nil
-	case len(list) == 0:
-		_, err := fmt.Fprintln(w, "there is no other study to compare with")
-		return err
-	}
-	if unlike < len(list) {
-		if err := t.Write(w); err != nil {
-			return err
-		}
-	}
-	if unlike > 0 {
-		_, err = fmt.Fprintf(w, "%d that cannot be compared with it: --all has the reasons\n", unlike)
-	}
-	return err
+	return printedRows(nil, asJSON, w, list, func(all []prior.Similar, w io.Writer, p report.Palette) error {
+		return prior.WriteSimilar(all, every, w, p)
+	})
 }

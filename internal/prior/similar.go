@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"math"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/assay-run/assay"
 	"github.com/assay-run/assay/internal/prune"
+	"github.com/assay-run/assay/internal/report"
 )
 
 // This file ranks studies for people (assay study similar). The nearest by their fingerprints are compared trial by
@@ -35,6 +37,40 @@ type Similar struct {
 
 // Serves reports whether the two studies were compared: there is a correlation.
 func (s Similar) Serves() bool { return s.Correlation != nil }
+
+// WriteSimilar writes similar studies as a table. Without every, those that cannot be compared are only counted.
+func WriteSimilar(all []Similar, every bool, w io.Writer, p report.Palette) error {
+	if len(all) == 0 {
+		_, err := fmt.Fprintln(w, "there is no other study to compare with")
+		return err
+	}
+	t := report.NewTable(p, "study", ">correlation", ">points", ">trials", "")
+	unlike := 0
+	for _, s := range all {
+		if !s.Serves() && !every {
+			unlike++
+			continue
+		}
+		r := "–"
+		if s.Correlation != nil {
+			r = fmt.Sprintf("%.2f", *s.Correlation)
+		}
+		if s.Estimate {
+			r = "~" + r
+		}
+		t.Add(s.Study, r, fmt.Sprint(s.Points), fmt.Sprint(s.Trials), s.Reason)
+	}
+	if t.Len() > 0 {
+		if err := t.Write(w); err != nil {
+			return err
+		}
+	}
+	if unlike == 0 {
+		return nil
+	}
+	_, err := fmt.Fprintf(w, "%d that cannot be compared with it: --all has the reasons\n", unlike)
+	return err
+}
 
 // Similar ranks the other studies by how alike they are to the one of that name, the most alike first, those without a
 // correlation last. It returns an error that matches fs.ErrNotExist if there is no such study. A study with a flaw is
