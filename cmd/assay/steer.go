@@ -39,7 +39,7 @@ func steerCommands(s streams) []*cobra.Command {
 	}
 	give := add("add STUDY FILE.csv|NAME=VALUE...", "have a server run configurations of yours", cobra.MinimumNArgs(2),
 		func(f *remoteFlags, ctx context.Context, c *api.Client, args []string) error {
-			configs, err := givenConfigs(s.in, args[1:])
+			configs, err := api.GivenConfigs(standardInput, s.in, args[1:])
 			if err != nil {
 				return err
 			}
@@ -101,26 +101,6 @@ func steerCommands(s streams) []*cobra.Command {
 			return attach(ctx, s, c, p, d.Study, true, f.json)
 		})
 	return all
-}
-
-// givenConfigs reads the configurations of a command line: a file, - for the standard input, or a literal one.
-func givenConfigs(in io.Reader, args []string) ([]map[string]any, error) {
-	if strings.Contains(args[0], "=") {
-		c, err := api.ParseConfig(args)
-		return []map[string]any{c}, err
-	}
-	if len(args) > 1 {
-		return nil, usagef("one file of configurations at a time, not %d: %s", len(args), strings.Join(args, " "))
-	}
-	if args[0] == "-" {
-		return api.ReadConfigs(standardInput, in)
-	}
-	file, err := os.Open(args[0])
-	if err != nil {
-		return nil, usageError(err)
-	}
-	defer file.Close()
-	return api.ReadConfigs(args[0], file)
 }
 
 // onFleet has a server run the study, and follows it.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/assay-run/assay"
@@ -13,9 +14,30 @@ import (
 // mostConfigs is how many configurations one request may give.
 const mostConfigs = 10_000
 
-// ReadConfigs reads configurations from comma-separated values with a header line of parameter names. name is used in
+// GivenConfigs reads the configurations that arguments name: a file, - for the input of that name, or a literal one.
+func GivenConfigs(name string, in io.Reader, args []string) ([]map[string]any, error) {
+	if strings.Contains(args[0], "=") {
+		c, err := parseConfig(args)
+		return []map[string]any{c}, err
+	}
+	if len(args) > 1 {
+		return nil, assay.Errorf(assay.ClassUsage, "one file of configurations at a time, not %d: %s", len(args),
+			strings.Join(args, " "))
+	}
+	if args[0] == "-" {
+		return readConfigs(name, in)
+	}
+	file, err := os.Open(args[0])
+	if err != nil {
+		return nil, assay.WithClass(assay.ClassUsage, err)
+	}
+	defer file.Close()
+	return readConfigs(args[0], file)
+}
+
+// readConfigs reads configurations from comma-separated values with a header line of parameter names. name is used in
 // messages. The server checks the values, because it knows the parameters.
-func ReadConfigs(name string, r io.Reader) ([]map[string]any, error) {
+func readConfigs(name string, r io.Reader) ([]map[string]any, error) {
 	rows := csv.NewReader(r)
 	header, err := rows.Read()
 	if errors.Is(err, io.EOF) {
@@ -52,8 +74,8 @@ func ReadConfigs(name string, r io.Reader) ([]map[string]any, error) {
 	return all, nil
 }
 
-// ParseConfig reads a configuration that is written NAME=VALUE, one text a parameter.
-func ParseConfig(texts []string) (map[string]any, error) {
+// parseConfig reads a configuration that is written NAME=VALUE, one text a parameter.
+func parseConfig(texts []string) (map[string]any, error) {
 	c := make(map[string]any, len(texts))
 	for _, text := range texts {
 		name, value, ok := strings.Cut(text, "=")

@@ -16,7 +16,7 @@ func FuzzReadConfigs(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		all, err := ReadConfigs("in", bytes.NewReader(b))
+		all, err := readConfigs("in", bytes.NewReader(b))
 		if (err == nil) != (len(all) > 0) || err != nil && assay.ClassOf(err) != assay.ClassUsage {
 			t.Errorf("%d configurations and %v", len(all), err)
 		}
