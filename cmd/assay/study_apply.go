@@ -42,7 +42,7 @@ func applyStudy(ctx context.Context, s streams, h *setup.Store, name string, tri
 	if err != nil {
 		return err
 	}
-	id, config, err := chosenTrial(ctx, r, trial)
+	id, config, err := r.Choose(ctx, trial)
 	if err != nil {
 		return err
 	}
@@ -69,31 +69,4 @@ func applyStudy(ctx context.Context, s streams, h *setup.Store, name string, tri
 	_, err = fmt.Fprintf(s.out, "# study %s, trial %d: %s\n%s", report.Visible(name), id,
 		report.Visible(r.Params.Text(config)), recipe.Script(dir))
 	return err
-}
-
-// chosenTrial returns a trial and its configuration: the recommended one if trial is 0.
-func chosenTrial(ctx context.Context, r *result.Record, trial int64) (int64, assay.Config, error) {
-	if trial == 0 {
-		a, config, err := r.Answer(ctx)
-		switch {
-		case err != nil:
-			return 0, nil, err
-		case a != nil:
-			return a.Trial, config, nil
-		case config == nil:
-			return 0, nil, usagef("study %q recommends nothing: no trial ran to its end within the limits", r.Name)
-		}
-		return 0, nil, usagef("study %q has several objectives: --trial names one of its front (assay study front %s)",
-			r.Name, report.ShellQuote([]string{r.Name}))
-	}
-	for t, err := range r.Trials(ctx) {
-		if err != nil {
-			return 0, nil, err
-		}
-		if t.ID == trial {
-			return t.ID, t.Config, nil
-		}
-	}
-	return 0, nil, usagef("study %q has no trial %d (see assay study trials %s)", r.Name, trial,
-		report.ShellQuote([]string{r.Name}))
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/report"
 	"github.com/assay-run/assay/spec"
 	"github.com/assay-run/assay/study"
 	"github.com/assay-run/assay/view"
@@ -128,6 +129,36 @@ func (r *Record) Answer(ctx context.Context) (*view.Answer, assay.Config, error)
 	}
 	best, _ := s.Recommended()
 	return s.Answer, best.Config, nil
+}
+
+// Choose returns a trial and its configuration: the recommended one if trial is 0. It is an error of the class usage if
+// there is none.
+func (r *Record) Choose(ctx context.Context, trial int64) (int64, assay.Config, error) {
+	if trial == 0 {
+		a, config, err := r.Answer(ctx)
+		switch {
+		case err != nil:
+			return 0, nil, err
+		case a != nil:
+			return a.Trial, config, nil
+		case config == nil:
+			return 0, nil, assay.Errorf(assay.ClassUsage,
+				"study %q recommends nothing: no trial ran to its end within the limits", r.Name)
+		}
+		return 0, nil, assay.Errorf(assay.ClassUsage,
+			"study %q has several objectives: --trial names one of its front (assay study front %s)", r.Name,
+			report.ShellQuote([]string{r.Name}))
+	}
+	for t, err := range r.Trials(ctx) {
+		if err != nil {
+			return 0, nil, err
+		}
+		if t.ID == trial {
+			return t.ID, t.Config, nil
+		}
+	}
+	return 0, nil, assay.Errorf(assay.ClassUsage, "study %q has no trial %d (see assay study trials %s)", r.Name, trial,
+		report.ShellQuote([]string{r.Name}))
 }
 
 // Params name the coordinates of stored configurations. They are not a Space: past configurations are independent of
