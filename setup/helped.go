@@ -25,6 +25,10 @@ func (p *Problem) helped(ctx context.Context, s *Store, c claim) (searcher assay
 		searcher, err = p.searcher(nil)
 		return searcher, nil, "", err
 	}
+	if strings.HasPrefix(c.helpers[0].Name, shippedPrefix) {
+		searcher, err = p.shippedSearcher(c.helpers)
+		return searcher, nil, "", err
+	}
 	base := c.base
 	if base == nil {
 		if base, err = s.Knowledge(ctx); err != nil {

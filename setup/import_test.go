@@ -74,7 +74,7 @@ func TestImportKilled(t *testing.T) {
 		}
 		if n == 2*batch {
 			helped, _ := runStudy(t, s, recorded(t, "new", 1, "prior: auto\nbudget: {trials: 3}\n"), "", nil)
-			if len(helped.Notes) != 1 || !strings.HasPrefix(helped.Notes[0], "no earlier study serves") {
+			if len(helped.Notes) != 1 || !strings.HasPrefix(helped.Notes[0], "no earlier study on record serves") {
 				t.Errorf("half an import: notes %q", helped.Notes)
 			}
 			_, err := other.importIn(t.Context(), s, "old", batch)

@@ -232,10 +232,14 @@ func (p *Problem) searcher(wrap wrapper) (assay.Searcher, error) {
 }
 
 // Preview returns the first configurations that a study would try, at most n, as far as they do not depend on
-// measurements: it reports no results to the searcher. This is not the searcher of the study. Earlier studies are not
-// read.
+// measurements: it reports no results to the searcher. This is not the searcher of the study. Earlier studies on record
+// are not read.
 func (p *Problem) Preview(n int) ([]assay.Config, error) {
-	s, err := p.searcher(nil)
+	known, err := p.Known()
+	if err != nil {
+		return nil, err
+	}
+	s, err := p.shippedSearcher(known)
 	if err != nil {
 		return nil, err
 	}

@@ -268,6 +268,13 @@ func (p *Problem) create(ctx context.Context, s *Store, name string) (claim, err
 			return claim{}, err
 		}
 	}
+	if len(c.helpers) == 0 {
+		var err error
+		if c.helpers, err = p.Known(); err != nil {
+			return claim{}, err
+		}
+		c.notes = append(c.notes, shippedNotes(c.helpers)...)
+	}
 	stored, err := Encode(p.Definition, name, c.helpers)
 	if err != nil {
 		return claim{}, err

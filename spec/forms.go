@@ -213,13 +213,17 @@ var (
 			}
 			t := d.string("prior", n)
 			var ok bool
+			p.None = t == "none"
 			if p.Auto, p.Studies, ok = ParsePrior(t); !ok && t != "" {
 				d.fail(n, "prior: %q is neither auto, none nor a list of different names", clip(t))
 			}
 		},
 		node: func(s *Study) *yaml.Node {
-			if s.Prior.Auto {
+			switch {
+			case s.Prior.Auto:
 				return scalar("auto")
+			case s.Prior.None:
+				return scalar("none")
 			}
 			return textsOrNil(s.Prior.Studies)
 		},

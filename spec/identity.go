@@ -12,7 +12,7 @@ import (
 // identity returns the part of a study that must not change when it is resumed.
 func identity(i Study) Study {
 	i.Version, i.Searchers, i.file, i.places = Version, 0, "", nil
-	i.Prior.Resolved = nil
+	i.Prior.Resolved, i.Prior.None = nil, false
 	for k := range allKeys {
 		if v, ok := allKeys[k].value(&i); ok && allKeys[k].Free { // no free key is below a pointer, which i shares with s
 			v.SetZero()

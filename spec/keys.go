@@ -266,12 +266,13 @@ var searchKeys = []Key{
 		field: func(s *Study) any { return &s.Pairs.Share }, form: shareForm,
 	},
 	{
-		Path: "prior", Doc: "earlier studies that help, see *Prior*; `none` if absent",
+		Path: "prior", Doc: "earlier studies that help, see *Prior*; the ones that come with assay if absent",
 		field: func(s *Study) any { return &s.Prior },
 	},
 	{
 		Path: "prior.use", Flag: "prior", Short: true, Doc: "which",
-		Help: "earlier studies that help: auto for all that fit, none, or `names` with commas (default none)",
+		Help: "earlier studies that help: auto for all on record that fit, none, or `names` with commas (default the ones " +
+			"that come with assay)",
 		form: priorForm,
 	},
 	{

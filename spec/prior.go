@@ -5,8 +5,11 @@ import (
 	"strings"
 )
 
-// A Prior names the earlier studies for a warm start. The zero value means none.
+// A Prior names the earlier studies for a warm start. The zero value means none on record, and those that come with
+// assay if it knows the program.
 type Prior struct {
+	// None leaves out those that come with assay, too.
+	None bool `json:"none,omitempty"`
 	// Auto takes every study on record that has the same parameters and the same
 	// objective, and that ran the same program or replayed a table.
 	Auto    bool     `json:"auto,omitempty"`
@@ -31,7 +34,7 @@ type Prior struct {
 type PriorStudy struct {
 	Name   string `json:"name"`
 	Trials int    `json:"trials"` // its first trials in the order in which they ended
-	Digest string `json:"digest"` // of those
+	Digest string `json:"digest"` // of its first trials
 }
 
 // On reports whether earlier studies are asked for.

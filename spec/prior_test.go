@@ -15,7 +15,7 @@ func TestPriorKey(t *testing.T) {
 		flaw string
 	}{
 		{"prior: auto", Prior{Auto: true}, ""},
-		{"prior: none", Prior{}, ""},
+		{"prior: none", Prior{None: true}, ""},
 		{"prior: [a, b]", Prior{Studies: []string{"a", "b"}}, ""},
 		{"prior: a,b", Prior{Studies: []string{"a", "b"}}, ""},
 		{
@@ -68,6 +68,9 @@ func TestPriorIdentity(t *testing.T) {
 	r.Prior.Resolved = []PriorStudy{{Name: "a", Trials: 3, Digest: "x"}}
 	if r.Identity() != plain {
 		t.Error("the studies that were found change the identity")
+	}
+	if r.Prior.None = true; r.Identity() != plain || len(s.Diff(&r)) > 0 {
+		t.Error("to leave out all earlier studies changes the identity")
 	}
 	r.Prior.Auto = true
 	if r.Identity() == plain || len(s.Diff(&r)) != 1 {

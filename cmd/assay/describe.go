@@ -27,6 +27,13 @@ func describe(w io.Writer, p *setup.Problem) error {
 	}
 	search := cmp.Or(p.Definition.Search.Name, "auto")
 	l.Add("search", "%s, early stopping: %s, seed %d", search, p.Stopping(), p.Definition.Search.Seed)
+	known, err := p.Known()
+	if err != nil {
+		return err
+	}
+	for _, k := range known {
+		l.Add("helped by", "%s (%d trials)", k.Name, k.Trials)
+	}
 	first, err := p.Preview(3)
 	if err != nil {
 		return err

@@ -301,7 +301,7 @@ func TestResolve(t *testing.T) {
 		{"prior: none\n", nil, ""},
 		{"prior: auto\n", []string{"one", "two"}, "2 earlier studies help"},
 		{"prior: one\n", []string{"one"}, `study "one" helps`},
-		{"prior: [rss]\n", nil, "no earlier study serves; the search begins without"},
+		{"prior: [rss]\n", nil, "no earlier study on record serves"},
 		{"prior: [other, two]\n", []string{"other", "two"}, "2 earlier studies help"},
 	} {
 		found, notes, err := kb.Resolve(t.Context(), running(t, define(t, c.asks)))

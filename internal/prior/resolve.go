@@ -79,7 +79,7 @@ func say(found []spec.PriorStudy, refused []string) (notes []string) {
 	}
 	switch n := len(found); n {
 	case 0:
-		return append(notes, "no earlier study serves; the search begins without")
+		return append(notes, "no earlier study on record serves")
 	case 1:
 		return append(notes, fmt.Sprintf("study %q helps", found[0].Name))
 	default:
