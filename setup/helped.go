@@ -25,7 +25,7 @@ func (p *Problem) helped(ctx context.Context, s *Store, c claim) (searcher assay
 		searcher, err = p.searcher(nil)
 		return searcher, nil, "", err
 	}
-	if strings.HasPrefix(c.helpers[0].Name, shippedPrefix) {
+	if c.helpers[0].Ships {
 		searcher, err = p.shippedSearcher(c.helpers)
 		return searcher, nil, "", err
 	}

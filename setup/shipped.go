@@ -35,7 +35,7 @@ import (
 //go:embed shipped/*.json
 var shippedFiles embed.FS
 
-// shippedPrefix begins the names of studies that ship.
+// shippedPrefix begins the names of studies that ship, for people. Names on record may begin with it, too.
 const shippedPrefix = "assay:"
 
 // A shipped is a study that comes with assay.
@@ -53,9 +53,15 @@ type shipped struct {
 	Definition json.RawMessage `json:"definition"`
 	Trials     [][]any         `json:"trials"`
 
+	load func() (known, error) // makes the rest, once
+}
+
+// A known is what a study that ships has learned.
+type known struct {
 	rate     bool // the values are maximized
 	space    *assay.Space
 	defaults assay.Config
+	forest   assay.Predictor // of the logarithm of the time
 }
 
 // shippedStudies reads the studies that ship, by their names.
@@ -86,46 +92,47 @@ func readShipped(name string, data []byte) (*shipped, error) {
 	if err := json.Unmarshal(data, s); err != nil {
 		return nil, err
 	}
-	def, err := spec.Decode(s.Definition)
-	if err != nil {
-		return nil, err
-	}
-	if s.space, err = def.Space(); err != nil {
-		return nil, err
-	}
-	s.rate = def.Objective.Maximize
-	s.defaults = make(assay.Config, len(def.Params))
-	for i, p := range def.Params {
-		if p.Default == nil {
-			return nil, fmt.Errorf("parameter %s has no default", p.Name)
-		}
-		if s.defaults[i], err = s.space.Params[i].Parse(*p.Default); err != nil {
-			return nil, err
-		}
-	}
+	s.load = sync.OnceValues(s.learn)
 	return s, nil
 }
 
-// fit returns the forest of the trials, which predicts the logarithm of the time.
-func (s *shipped) fit() (assay.Predictor, error) {
+// learn reads the definition and the trials, and fits the forest.
+func (s *shipped) learn() (k known, err error) {
+	def, err := spec.Decode(s.Definition)
+	if err != nil {
+		return k, fmt.Errorf("%s: %w", s.name, err)
+	}
+	if k.space, err = def.Space(); err != nil {
+		return k, fmt.Errorf("%s: %w", s.name, err)
+	}
+	for _, p := range def.Params {
+		if p.Default == nil {
+			return k, fmt.Errorf("%s: parameter %s has no default", s.name, p.Name)
+		}
+	}
+	if k.defaults, _, err = def.Default(k.space); err != nil {
+		return k, fmt.Errorf("%s: %w", s.name, err)
+	}
+	k.rate = def.Objective.Maximize
 	var d assay.Data
 	for i, row := range s.Trials {
-		c, y, err := s.trial(row)
+		c, y, err := k.trial(row)
 		if err != nil {
-			return nil, fmt.Errorf("%s, trial %d: %w", s.name, i+1, err)
+			return k, fmt.Errorf("%s, trial %d: %w", s.name, i+1, err)
 		}
-		d.X, d.Y = append(d.X, s.space.Encode(c)), append(d.Y, math.Log(y))
+		d.X, d.Y = append(d.X, k.space.Encode(c)), append(d.Y, math.Log(y))
 	}
-	return model.Forest{MinLeaf: 2, Seed: 1}.Fit(d)
+	k.forest, err = model.Forest{MinLeaf: 2, Seed: 1}.Fit(d)
+	return k, err
 }
 
 // trial reads a row of Trials: a configuration, and the time or the reciprocal of a rate.
-func (s *shipped) trial(row []any) (assay.Config, float64, error) {
-	if len(row) != len(s.space.Params)+1 {
-		return nil, 0, fmt.Errorf("%d values for %d parameters", len(row), len(s.space.Params))
+func (k known) trial(row []any) (assay.Config, float64, error) {
+	if len(row) != len(k.space.Params)+1 {
+		return nil, 0, fmt.Errorf("%d values for %d parameters", len(row), len(k.space.Params))
 	}
-	c := make(assay.Config, len(s.space.Params))
-	for i, p := range s.space.Params {
+	c := make(assay.Config, len(k.space.Params))
+	for i, p := range k.space.Params {
 		var err error
 		if c[i], err = p.Parse(fmt.Sprint(row[i])); err != nil {
 			return nil, 0, err
@@ -135,7 +142,7 @@ func (s *shipped) trial(row []any) (assay.Config, float64, error) {
 	if !ok || !(y > 0) {
 		return nil, 0, fmt.Errorf("the value %v is not above 0", row[len(c)])
 	}
-	if s.rate {
+	if k.rate {
 		y = 1 / y
 	}
 	return c, y, nil
@@ -177,26 +184,26 @@ const leastGain = 0.05
 // most, so that parameters of no effect stay as they are. The others are the trials on the way, and drawn ones. None of
 // them is predicted to be better than the end of the path.
 func (s *shipped) study(def *spec.Study, space *assay.Space, goal assay.Goal) (study prune.Study, ok bool, err error) {
-	links := s.links(space)
-	if len(links) == 0 {
-		return study, false, nil
-	}
-	forest, err := s.fit()
+	k, err := s.load()
 	if err != nil {
 		return study, false, err
+	}
+	links := k.links(space)
+	if len(links) == 0 {
+		return study, false, nil
 	}
 	study = prune.Study{Name: s.name, Params: space.Params, Goal: goal}
 	add := func(c assay.Config) (y float64, ok bool) {
 		if c = space.Rested(c); !space.Contains(c) {
 			return 0, false
 		}
-		own := slices.Clone(s.defaults)
+		own := slices.Clone(k.defaults)
 		for _, l := range links {
 			if own[l.theirs], ok = l.coordinate(c[l.ours]); !ok {
 				return 0, false
 			}
 		}
-		y = forest.Predict(s.space.Encode(own)).Mean
+		y = k.forest.Predict(k.space.Encode(own)).Mean
 		t := assay.Trial{State: assay.Done, Value: math.Exp(y)}
 		if goal.Maximize {
 			t.Value = -math.Exp(-y)
@@ -205,7 +212,7 @@ func (s *shipped) study(def *spec.Study, space *assay.Space, goal assay.Goal) (s
 		study.Trials = append(study.Trials, t)
 		return y, true
 	}
-	c := s.start(def, space, links)
+	c := k.start(def, space, links)
 	least, ok := add(c)
 	if !ok {
 		return study, false, nil
@@ -271,14 +278,14 @@ type link struct {
 
 // links returns the parameters of a space that the study has too, by name and kind of values. An underscore and a
 // hyphen are the same.
-func (s *shipped) links(space *assay.Space) (all []link) {
+func (k known) links(space *assay.Space) (all []link) {
 	same := func(a, b string) bool { return strings.ReplaceAll(a, "-", "_") == strings.ReplaceAll(b, "-", "_") }
 	for i, p := range space.Params {
-		j := slices.IndexFunc(s.space.Params, func(q assay.Param) bool { return same(p.Name, q.Name) })
-		if j < 0 || p.Kind == assay.Permutation {
+		j := slices.IndexFunc(k.space.Params, func(q assay.Param) bool { return same(p.Name, q.Name) })
+		if j < 0 || p.Kind == assay.Permutation || k.space.Params[j].Kind == assay.Permutation {
 			continue
 		}
-		q := s.space.Params[j]
+		q := k.space.Params[j]
 		l := link{ours: i, theirs: j, from: newQuantity(p), to: newQuantity(q)}
 		l.numbers = l.from.numbers && l.to.numbers
 		if l.numbers && (l.from.unit == 0) != (l.to.unit == 0) { // one of them has no unit
@@ -297,11 +304,8 @@ func (s *shipped) links(space *assay.Space) (all []link) {
 // coordinate returns the coordinate in the study that ships of a coordinate in the other study. A number beyond the
 // range becomes its nearest one. ok is false for a text that the study that ships has not tried.
 func (l link) coordinate(x float64) (y float64, ok bool) {
-	return translated(l.from, l.to, l.numbers, x)
-}
-
-func translated(from, to quantity, numbers bool, x float64) (y float64, ok bool) {
-	if !numbers {
+	from, to := l.from, l.to
+	if !l.numbers {
 		y, err := to.Parse(from.Text(x))
 		return y, err == nil
 	}
@@ -323,6 +327,11 @@ func translated(from, to quantity, numbers bool, x float64) (y float64, ok bool)
 	return y, true
 }
 
+// back returns the link in the other direction.
+func (l link) back() link {
+	return link{ours: l.theirs, theirs: l.ours, from: l.to, to: l.from, numbers: l.numbers}
+}
+
 // A quantity is a parameter whose values may be numbers with a unit.
 type quantity struct {
 	assay.Param
@@ -333,9 +342,6 @@ type quantity struct {
 
 func newQuantity(p assay.Param) quantity {
 	q := quantity{Param: p, numbers: true}
-	if p.Kind == assay.Permutation {
-		return quantity{Param: p}
-	}
 	if x, ok := assay.Number(p.Unit); ok {
 		q.unit = x
 	} else if x, ok := assay.Number("1" + p.Unit); ok && p.Unit != "" {
@@ -362,7 +368,7 @@ func (q quantity) amount(x float64) float64 {
 
 // start returns the default configuration of a study. A parameter without a default has the default of the study that
 // ships, or else its first value.
-func (s *shipped) start(def *spec.Study, space *assay.Space, links []link) assay.Config {
+func (k known) start(def *spec.Study, space *assay.Space, links []link) assay.Config {
 	c := make(assay.Config, len(space.Params))
 	for i, p := range space.Params {
 		if c[i] = p.Lo; !p.Numeric() {
@@ -370,7 +376,7 @@ func (s *shipped) start(def *spec.Study, space *assay.Space, links []link) assay
 		}
 	}
 	for _, l := range links {
-		if x, ok := translated(l.to, l.from, l.numbers, s.defaults[l.theirs]); ok {
+		if x, ok := l.back().coordinate(k.defaults[l.theirs]); ok {
 			c[l.ours] = x
 		}
 	}
@@ -408,7 +414,7 @@ func (p *Problem) Known() (found []spec.PriorStudy, err error) {
 		if _, ok, err := s.study(p.Definition, p.Space, p.Goal); err != nil {
 			return nil, err
 		} else if ok {
-			found = append(found, spec.PriorStudy{Name: s.name, Trials: len(s.Trials), Digest: s.digest})
+			found = append(found, spec.PriorStudy{Name: s.name, Trials: len(s.Trials), Digest: s.digest, Ships: true})
 		}
 	}
 	return found, nil

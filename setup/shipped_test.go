@@ -73,8 +73,9 @@ func tuned(t testing.TB, text string) *Problem {
 // A daemon is the made program as users run it.
 type daemon struct{}
 
-func (daemon) Run(context.Context, assay.Job, func(assay.Measurement)) (assay.Measurement, error) {
-	return assay.Measurement{Elapsed: time.Second, Metrics: map[string]float64{"elapsed": 1}}, nil
+func (daemon) Run(_ context.Context, job assay.Job, _ func(assay.Measurement)) (assay.Measurement, error) {
+	metrics := map[string]float64{"elapsed": 1, "max_rss": float64(job.ID.Trial)}
+	return assay.Measurement{Elapsed: time.Second, Metrics: metrics}, nil
 }
 
 const tunedText = `
@@ -206,7 +207,7 @@ func TestLinks(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := ""
-		for _, l := range (&shipped{space: to}).links(from) {
+		for _, l := range (known{space: to}).links(from) {
 			x, err := tt.from.Parse(tt.x)
 			if err != nil {
 				t.Fatal(err)
@@ -279,6 +280,29 @@ func TestShippedHelp(t *testing.T) {
 	}
 }
 
+// A study of the user may have a name like the ones of studies that ship.
+func TestShippedName(t *testing.T) {
+	ships(t, rated(t, nil))
+	st := memory(t)
+	text := "budget: {trials: 4}\n" + strings.Replace(tunedText, "minimize: elapsed", "minimize: max_rss", 1)
+	for _, tt := range []struct{ name, prior string }{{"assay:mine", "none"}, {"next", "[assay:mine]"}} {
+		p := tuned(t, "name: "+tt.name+"\nprior: "+tt.prior+"\n"+text)
+		sd, err := p.Study(t.Context(), st, p.Name())
+		if err != nil {
+			t.Fatalf("%s: %v", tt.name, err)
+		}
+		if _, err := sd.Run(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if err := sd.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if def, err := st.Definition(t.Context(), "next"); err != nil || len(def.Prior.Resolved) != 1 {
+		t.Errorf("helped by %+v, %v", def.Prior.Resolved, err)
+	}
+}
+
 // The studies that ship can be read, have at most 2 MB together, and belong to a study file of scripts/knowledge.
 func TestShippedFiles(t *testing.T) {
 	all, err := shippedStudies()
@@ -296,8 +320,10 @@ func TestShippedFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		size += len(b)
-		if _, err := s.fit(); err != nil {
+		k, err := s.load()
+		if err != nil {
 			t.Error(err)
+			continue
 		}
 		name := s.name[len(shippedPrefix):strings.LastIndex(s.name, "-")]
 		def, _, err := spec.Load(filepath.Join("..", "scripts", "knowledge", name+".yaml"), nil)
@@ -305,7 +331,7 @@ func TestShippedFiles(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		if space, err := def.Space(); err != nil || !reflect.DeepEqual(space.Params, s.space.Params) {
+		if space, err := def.Space(); err != nil || !reflect.DeepEqual(space.Params, k.space.Params) {
 			t.Errorf("%s has other parameters than its study file, %v", s.name, err)
 		}
 		if len(s.Trials) < 50 || s.Workload == "" || len(s.Programs) == 0 || len(s.Minimize)+len(s.Maximize) == 0 {

@@ -35,6 +35,8 @@ type PriorStudy struct {
 	Name   string `json:"name"`
 	Trials int    `json:"trials"` // its first trials in the order in which they ended
 	Digest string `json:"digest"` // of its first trials
+	// Ships means that it comes with assay, and is not on record.
+	Ships bool `json:"ships,omitempty"`
 }
 
 // On reports whether earlier studies are asked for.
