@@ -1,7 +1,6 @@
 package setup
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -12,8 +11,8 @@ import (
 	"math/rand/v2"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -24,8 +23,9 @@ import (
 )
 
 // This file has the studies that come with assay. They help the study of a program that they are about, as an earlier
-// study of the user does. A study that ships is of the settings of a program, by their names in assay catalogue, and of
-// the speed of the program. The study of a user has some of the settings, other ranges, and another metric. So the
+// study of the user does. A study that ships is of the settings of a program, by their names or flags, and of the speed
+// of the program. The study of a user has some of the settings, under names of its own, other ranges, and another
+// metric: shippedlink.go has the parameters that are settings. So the
 // earlier study is not the study that ships, but predictions of a forest of its trials: for configurations of the
 // user's study, with all other settings at their defaults.
 
@@ -43,8 +43,10 @@ type shipped struct {
 	name     string // with the prefix
 	digest   string // of its file
 	Workload string `json:"workload"` // for people
-	// Programs are the names of commands by which a study is found to be of the program.
+	// Programs are the names of commands by which a study is found to be of the program. Builders are the names of
+	// compilers: they make the program, so that only the commands before the measured one count.
 	Programs []string `json:"programs"`
+	Builders []string `json:"builders"`
 	// Minimize and Maximize are the metrics that grow and fall with the time that the program takes.
 	Minimize []string `json:"minimize"`
 	Maximize []string `json:"maximize"`
@@ -157,14 +159,20 @@ func (s *shipped) about(def *spec.Study, goal assay.Goal) bool {
 	if goal.Several() || goal.Level != nil || !slices.Contains(metrics, goal.Metric) {
 		return false
 	}
-	commands := [][]string{def.Command, def.Setup.Argv, def.Prepare.Argv}
+	before := [][]string{def.Setup.Argv, def.Prepare.Argv}
+	commands := append(slices.Clone(before), def.Command)
 	if def.Service != nil {
 		commands = append(commands, def.Service.Start.Argv)
 	}
+	return runsAny(commands, s.Programs) || runsAny(before, s.Builders)
+}
+
+// runsAny reports whether commands run one of the programs, which may have a version, such as gcc-12.
+func runsAny(commands [][]string, programs []string) bool {
 	for _, argv := range commands {
 		for _, arg := range argv {
 			for word := range strings.FieldsSeq(arg) {
-				if slices.Contains(s.Programs, filepath.Base(word)) {
+				if slices.Contains(programs, versionSuffix.ReplaceAllString(filepath.Base(word), "")) {
 					return true
 				}
 			}
@@ -172,6 +180,8 @@ func (s *shipped) about(def *spec.Study, goal assay.Goal) bool {
 	}
 	return false
 }
+
+var versionSuffix = regexp.MustCompile(`-[0-9][0-9.]*$`)
 
 // leastGain is the least gain that counts, as a logarithm: of one parameter, and of all over the default. Trees differ
 // by less where the runs do not.
@@ -183,12 +193,18 @@ const leastGain = 0.05
 // The best is the end of a path from the default. Each step changes the one parameter whose change is predicted to gain
 // most, so that parameters of no effect stay as they are. The others are the trials on the way, and drawn ones. None of
 // them is predicted to be better than the end of the path.
-func (s *shipped) study(def *spec.Study, space *assay.Space, goal assay.Goal) (study prune.Study, ok bool, err error) {
+func (s *shipped) study(p *Problem) (study prune.Study, ok bool, err error) {
+	space, goal := p.Space, p.Goal
 	k, err := s.load()
 	if err != nil {
 		return study, false, err
 	}
-	links := k.links(space)
+	links := k.links(space, p.Program, k.start(p.Definition, space, nil))
+	c := k.start(p.Definition, space, links)
+	links = slices.DeleteFunc(links, func(l link) bool {
+		_, ok := l.coordinate(c[l.ours])
+		return !ok
+	})
 	if len(links) == 0 {
 		return study, false, nil
 	}
@@ -212,7 +228,6 @@ func (s *shipped) study(def *spec.Study, space *assay.Space, goal assay.Goal) (s
 		study.Trials = append(study.Trials, t)
 		return y, true
 	}
-	c := k.start(def, space, links)
 	least, ok := add(c)
 	if !ok {
 		return study, false, nil
@@ -269,128 +284,6 @@ func valuesOf(p assay.Param) []float64 {
 	return slices.Compact(xs)
 }
 
-// A link connects a parameter of a study with the same parameter of one that ships.
-type link struct {
-	ours, theirs int // their indices
-	from, to     quantity
-	numbers      bool // both are numbers: amounts are compared, not texts
-}
-
-// links returns the parameters of a space that the study has too, by name and kind of values. An underscore and a
-// hyphen are the same.
-func (k known) links(space *assay.Space) (all []link) {
-	same := func(a, b string) bool { return strings.ReplaceAll(a, "-", "_") == strings.ReplaceAll(b, "-", "_") }
-	for i, p := range space.Params {
-		j := slices.IndexFunc(k.space.Params, func(q assay.Param) bool { return same(p.Name, q.Name) })
-		if j < 0 || p.Kind == assay.Permutation || k.space.Params[j].Kind == assay.Permutation {
-			continue
-		}
-		q := k.space.Params[j]
-		l := link{ours: i, theirs: j, from: newQuantity(p), to: newQuantity(q)}
-		l.numbers = l.from.numbers && l.to.numbers
-		if l.numbers && (l.from.unit == 0) != (l.to.unit == 0) { // one of them has no unit
-			if l.from.suffixed || l.to.suffixed {
-				continue
-			}
-			l.from.unit, l.to.unit = 0, 0
-		}
-		if l.numbers || !p.Numeric() && !q.Numeric() {
-			all = append(all, l)
-		}
-	}
-	return all
-}
-
-// coordinate returns the coordinate in the study that ships of a coordinate in the other study. A number beyond the
-// range becomes its nearest one. ok is false for a text that the study that ships has not tried.
-func (l link) coordinate(x float64) (y float64, ok bool) {
-	from, to := l.from, l.to
-	if !l.numbers {
-		y, err := to.Parse(from.Text(x))
-		return y, err == nil
-	}
-	a := from.amount(x)
-	if to.Numeric() {
-		return to.Snap(min(max(a/cmp.Or(to.unit, 1), to.Lo), to.Hi)), true
-	}
-	least := math.Inf(1)
-	for i := range to.Count() {
-		b := to.amount(to.At(i))
-		far := math.Abs(a - b)
-		if a > 0 && b > 0 {
-			far = math.Abs(math.Log(a / b))
-		}
-		if far < least {
-			y, least = to.At(i), far
-		}
-	}
-	return y, true
-}
-
-// back returns the link in the other direction.
-func (l link) back() link {
-	return link{ours: l.theirs, theirs: l.ours, from: l.to, to: l.from, numbers: l.numbers}
-}
-
-// A quantity is a parameter whose values may be numbers with a unit.
-type quantity struct {
-	assay.Param
-	numbers  bool    // all values are numbers
-	suffixed bool    // the texts of levels have units of their own, such as 8MB
-	unit     float64 // in base units, such as 8192 for 8kB; 0 without one
-}
-
-func newQuantity(p assay.Param) quantity {
-	q := quantity{Param: p, numbers: true}
-	if x, ok := assay.Number(p.Unit); ok {
-		q.unit = x
-	} else if x, ok := assay.Number("1" + p.Unit); ok && p.Unit != "" {
-		q.unit = x
-	}
-	for l, text := range p.Levels {
-		if _, ok := p.LevelNumber(l); !ok {
-			q.numbers = false
-		}
-		_, err := strconv.ParseFloat(text, 64)
-		q.suffixed = q.suffixed || err != nil
-	}
-	if q.suffixed {
-		q.unit = 1
-	}
-	return q
-}
-
-// amount returns the number of a coordinate in base units.
-func (q quantity) amount(x float64) float64 {
-	a, _ := q.NumberAt(x)
-	return a * cmp.Or(q.unit, 1)
-}
-
-// start returns the default configuration of a study. A parameter without a default has the default of the study that
-// ships, or else its first value.
-func (k known) start(def *spec.Study, space *assay.Space, links []link) assay.Config {
-	c := make(assay.Config, len(space.Params))
-	for i, p := range space.Params {
-		if c[i] = p.Lo; !p.Numeric() {
-			c[i] = p.At(0)
-		}
-	}
-	for _, l := range links {
-		if x, ok := l.back().coordinate(k.defaults[l.theirs]); ok {
-			c[l.ours] = x
-		}
-	}
-	for i, p := range def.Params {
-		if p.Default == nil || i >= len(c) {
-			continue
-		}
-		if x, err := space.Params[i].Parse(*p.Default); err == nil {
-			c[i] = x
-		}
-	}
-	return c
-}
-
 // shippedHelp reports whether studies that ship may help the study if no study on record does.
 func (p *Problem) shippedHelp() bool {
 	prior := p.Definition.Prior
@@ -411,7 +304,7 @@ func (p *Problem) Known() (found []spec.PriorStudy, err error) {
 		if !s.about(p.Definition, p.Goal) {
 			continue
 		}
-		if _, ok, err := s.study(p.Definition, p.Space, p.Goal); err != nil {
+		if _, ok, err := s.study(p); err != nil {
 			return nil, err
 		} else if ok {
 			found = append(found, spec.PriorStudy{Name: s.name, Trials: len(s.Trials), Digest: s.digest, Ships: true})
@@ -450,7 +343,7 @@ func (p *Problem) shippedSearcher(helpers []spec.PriorStudy) (assay.Searcher, er
 			return nil, usagef("the search of this study was helped by %s, which this version of assay does not have: "+
 				"it cannot be resumed", h.Name)
 		}
-		study, ok, err := all[i].study(p.Definition, p.Space, p.Goal)
+		study, ok, err := all[i].study(p)
 		if err != nil {
 			return nil, err
 		}

@@ -25,7 +25,7 @@ import (
 func rated(t testing.TB, change func(map[string]any)) *shipped {
 	t.Helper()
 	of := map[string]any{
-		"workload": "a test", "programs": []string{"daemon"}, "minimize": []string{"elapsed"}, "maximize": []string{"rate"},
+		"workload": "a test", "programs": []string{"daemon"}, "builders": []string{"maker"}, "minimize": []string{"elapsed"}, "maximize": []string{"rate"},
 		"definition": json.RawMessage(`{"version": 1, "command": ["load"], "parameters": [
 			{"name": "buffer_size", "type": "int", "min": 64, "max": 4096, "log": true, "default": "128", "unit": "8kB"},
 			{"name": "commit", "type": "categorical", "values": ["on", "off"], "default": "on"},
@@ -96,7 +96,7 @@ func TestShippedStudy(t *testing.T) {
 	if !s.about(p.Definition, p.Goal) {
 		t.Fatal("it is not about its program")
 	}
-	study, ok, err := s.study(p.Definition, p.Space, p.Goal)
+	study, ok, err := s.study(p)
 	if err != nil || !ok {
 		t.Fatal(ok, err)
 	}
@@ -125,11 +125,38 @@ func TestShippedStudy(t *testing.T) {
 	// The same of a rate, which is maximized.
 	p = tuned(t, strings.Replace(tunedText, "minimize: elapsed", "maximize: rate", 1)+
 		"metrics: {rate: 'stdout:/([0-9]+)/'}\n")
-	if study, ok, err = s.study(p.Definition, p.Space, p.Goal); err != nil || !ok {
+	if study, ok, err = s.study(p); err != nil || !ok {
 		t.Fatal(ok, err)
 	}
 	if best, _ = assay.Best(study.Trials); !(best.Value < -1000) || !strings.Contains(p.Space.Text(best.Config), "64MB") {
 		t.Errorf("best %s: %g", p.Space.Text(best.Config), best.Value)
+	}
+}
+
+// A parameter whose default the study that ships has not tried stays at it, and of two parameters that write one
+// setting the first is helped.
+func TestShippedLeavesOut(t *testing.T) {
+	s := rated(t, nil)
+	for _, tt := range []struct{ own, commit, want string }{
+		{"{type: int, min: 1, max: 9, default: 4}", `{values: ["off", local], default: local}`, "own=4 pace=100 commit=local buffer-size=64MB"},
+		{`{values: ["off", "on"], default: "on"}`, `{values: ["off", "on"], default: "on"}`, "own=off pace=100 commit=on buffer-size=64MB"},
+	} {
+		p := tuned(t, `
+command: [daemon, '--buffer={buffer-size}', '--commit={own}', '--commit={commit}', '--pace={pace}']
+parameters:
+  own: `+tt.own+`
+  pace: {type: ordinal, values: [1, 10, 100], default: 100}
+  commit: `+tt.commit+`
+  buffer-size: {type: ordinal, values: [1MB, 8MB, 64MB], default: 1MB}
+`)
+		study, ok, err := s.study(p)
+		if err != nil || !ok {
+			t.Errorf("%s: %v, %v", tt.want, ok, err)
+			continue
+		}
+		if best, _ := assay.Best(study.Trials); p.Space.Text(best.Config) != tt.want {
+			t.Errorf("best %s, want %s", p.Space.Text(best.Config), tt.want)
+		}
 	}
 }
 
@@ -144,6 +171,9 @@ func TestShippedHelpsItsProgram(t *testing.T) {
 		{"another program", "daemon", "demon", false, false},
 		{"a service", "command: [daemon,", "service: {start: [daemon]}\ncommand: [load,", true, true},
 		{"a shell line", "command: [daemon,", "setup: 'cd x && daemon --init'\ncommand: [load,", true, true},
+		{"a version", "command: [daemon,", "command: [daemon-12.1,", true, true},
+		{"a compiler", "command: [daemon,", "setup: [maker, x]\ncommand: [load,", true, true},
+		{"the time of a compiler", "command: [daemon,", "command: [maker,", false, false},
 		{"memory", "minimize: elapsed", "minimize: max_rss", false, false},
 		{"the wrong way", "minimize: elapsed", "maximize: elapsed", false, false},
 		{"two objectives", "{minimize: elapsed}", "{minimize: [elapsed, max_rss]}", false, false},
@@ -164,7 +194,7 @@ func TestShippedHelpsItsProgram(t *testing.T) {
 		if !tt.about {
 			continue
 		}
-		if _, ok, err := s.study(p.Definition, p.Space, p.Goal); ok != tt.ok || err != nil {
+		if _, ok, err := s.study(p); ok != tt.ok || err != nil {
 			t.Errorf("%s: %v, %v", tt.name, ok, err)
 		}
 	}
@@ -207,7 +237,7 @@ func TestLinks(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := ""
-		for _, l := range (known{space: to}).links(from) {
+		for _, l := range (known{space: to}).links(from, nil, nil) {
 			x, err := tt.from.Parse(tt.x)
 			if err != nil {
 				t.Fatal(err)
@@ -220,6 +250,68 @@ func TestLinks(t *testing.T) {
 		}
 		if got != tt.want {
 			t.Errorf("%s of %+v in %+v is %q, want %q", tt.x, tt.from, tt.to, got, tt.want)
+		}
+	}
+}
+
+// A parameter is the setting whose value it writes on a command line, whatever its name. Where it writes nothing, the
+// setting is at its default.
+func TestLinksByArgument(t *testing.T) {
+	settings, err := assay.NewSpace([]assay.Param{
+		{Name: "O", Kind: assay.Categorical, Levels: []string{"-O1", "-O2", "-O3"}},
+		{Name: "ffast_math", Kind: assay.Categorical, Levels: []string{"-fno-fast-math", "-ffast-math"}},
+		{Name: "gc", Kind: assay.Categorical, Levels: []string{"-XX:+UseG1GC", "-XX:+UseSerialGC"}},
+		{Name: "Xmx", Kind: assay.Ordinal, Levels: []string{"128m", "512m"}},
+		{Name: "NewRatio", Kind: assay.Integer, Lo: 1, Hi: 8},
+		{Name: "io_threads", Kind: assay.Integer, Lo: 1, Hi: 8},
+		{Name: "param_max_inline", Kind: assay.Integer, Lo: 1, Hi: 90},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := known{space: settings, defaults: assay.Config{1, 0, 0, 1, 2, 1, 15}}
+	for _, tt := range []struct{ args, values, x, want string }{
+		{`"-{a}"`, "[O2, O3, Os]", "O3", "O=-O3"},
+		{`"-{a}"`, "[O2, O3, Os]", "Os", "O=?"},
+		{`"{a}"`, "[-O2, -O3]", "-O3", "O=-O3"},
+		{`"{a?-ffast-math}"`, `["off", "on"]`, "on", "ffast_math=-ffast-math"},
+		{`"{a?-ffast-math}"`, `["off", "on"]`, "off", "ffast_math=-fno-fast-math"},
+		{`"-XX:+Use{a}GC"`, "[Serial, Parallel, G1]", "Serial", "gc=-XX:+UseSerialGC"},
+		{`"-Xms{a}", "-Xmx{a}"`, "[120m, 480m]", "480m", "Xmx=512m"},
+		{`"-XX:NewRatio={a}"`, "[1, 2, 4]", "4", "NewRatio=4"},
+		{`--io-threads, "{a}"`, "[1, 4]", "4", "io_threads=4"},
+		{`"--param=max-inline={a}"`, "[5, 30]", "30", "param_max_inline=30"},
+		{`"{a?-O3}{a?-g}"`, `["off", "on"]`, "on", ""},
+		{`"-O{a}{b}"`, "[2, 3]", "3", ""},
+		{`"{a}"`, "[2, 3]", "3", ""},
+	} {
+		def, _, err := spec.Parse("a.yaml", []byte("command: [run, "+tt.args+"]\nparameters:\n  a: {type: categorical, values: "+
+			tt.values+"}\n  b: [1, 2]\nenv: {B: '{b}'}\n"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := New(def, Options{Runner: daemon{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := p.Space.Params[0].Parse(tt.x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, l := range k.links(p.Space, p.Program, assay.Config{0, 0}) {
+			y, ok := l.coordinate(x)
+			q := settings.Params[l.theirs]
+			if got += q.Name + "="; !ok {
+				got += "?"
+			} else if got += q.Text(y); l.ours == 0 {
+				if back, ok := l.back(y); !ok || back != x {
+					t.Errorf("%s: %s is %v, %v in return, want %v", tt.args, got, back, ok, x)
+				}
+			}
+		}
+		if got != tt.want {
+			t.Errorf("%s of %s is %q, want %q", tt.x, tt.args, got, tt.want)
 		}
 	}
 }
@@ -334,8 +426,8 @@ func TestShippedFiles(t *testing.T) {
 		if space, err := def.Space(); err != nil || !reflect.DeepEqual(space.Params, k.space.Params) {
 			t.Errorf("%s has other parameters than its study file, %v", s.name, err)
 		}
-		if len(s.Trials) < 50 || s.Workload == "" || len(s.Programs) == 0 || len(s.Minimize)+len(s.Maximize) == 0 {
-			t.Errorf("%s: %d trials of %q, %q", path.Base(files[i]), len(s.Trials), s.Workload, s.Programs)
+		if len(s.Trials) < 50 || s.Workload == "" || len(s.Programs)+len(s.Builders) == 0 || len(s.Minimize)+len(s.Maximize) == 0 {
+			t.Errorf("%s: %d trials of %q, %q", path.Base(files[i]), len(s.Trials), s.Workload, append(s.Programs, s.Builders...))
 		}
 	}
 	if size > 2<<20 {
