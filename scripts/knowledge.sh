@@ -19,7 +19,7 @@ python3 - "$study" "$store" >"$out" <<'PY'
 import json, sys
 head = dict(line[2:].split(": ", 1) for line in open(sys.argv[1]).read().splitlines() if line.startswith("# ") and ": " in line)
 whole = json.load(open(sys.argv[2] + ".study"))["spec"]
-about = {k: [w.strip() for w in head[k].split(",") if w.strip()] for k in ("programs", "minimize", "maximize") if k in head}
+about = {k: [w.strip() for w in head[k].split(",") if w.strip()] for k in ("programs", "builders", "minimize", "maximize") if k in head}
 definition = {k: whole[k] for k in ("version", "command", "parameters", "objective", "metrics") if k in whole}
 names = [p["name"] for p in whole["parameters"]]
 rows = []
