@@ -23,11 +23,10 @@ import (
 )
 
 // This file has the studies that come with assay. They help the study of a program that they are about, as an earlier
-// study of the user does. A study that ships is of the settings of a program, by their names or flags, and of the speed
-// of the program. The study of a user has some of the settings, under names of its own, other ranges, and another
-// metric: shippedlink.go has the parameters that are settings. So the
-// earlier study is not the study that ships, but predictions of a forest of its trials: for configurations of the
-// user's study, with all other settings at their defaults.
+// study of the user does. A study that ships is of the settings of a program and of its speed. The study of a user has
+// some of the settings, under names of its own (shippedlink.go), other ranges, and another metric. So the earlier study
+// is not the study that ships, but predictions of a forest of its trials: for configurations of the user's study, with
+// all other settings at their defaults.
 
 // shippedFiles are the studies: each was made by scripts/knowledge.sh. A file is never changed, because the searches
 // that it has helped could not be resumed: a new measurement gets a new name.
