@@ -17,9 +17,12 @@ type Argument struct {
 }
 
 // Arguments returns the arguments that parameter i alone makes: of the setup, the preparation, the service and the
-// command, in this order. Shell lines have none.
+// command, in this order. In a shell line they are the words with its variable and with no other use of a dollar sign,
+// a quotation mark or a backslash, but for double quotes around a word.
 func (p *Program) Arguments(i int) (all []Argument) {
-	for _, argv := range [][]Template{p.setup.argv, p.prepare.argv, p.service.start.argv, p.argv} {
+	for _, argv := range [][]Template{
+		p.words(p.setup.hookTemplate), p.words(p.prepare), p.words(p.service.start), p.words(hookTemplate{p.argv, p.script}),
+	} {
 		for k, t := range argv {
 			if !slices.Equal(t.Params(), []int{i}) {
 				continue
@@ -32,6 +35,46 @@ func (p *Program) Arguments(i int) (all []Argument) {
 		}
 	}
 	return all
+}
+
+// words returns the arguments of a command, or the words of a shell line, whose variables become placeholders.
+func (p *Program) words(h hookTemplate) []Template {
+	all := h.argv
+	for word := range strings.FieldsSeq(h.script) {
+		if len(word) > 1 && word[0] == '"' && word[len(word)-1] == '"' {
+			word = word[1 : len(word)-1]
+		}
+		t, at := Template{}, 0
+		for _, m := range variableUse.FindAllStringSubmatchIndex(word, -1) {
+			name, end := word[m[2]:m[3]], m[1]
+			if word[m[0]+1] == '{' {
+				if end == len(word) || word[end] != '}' { // ${name:-value}
+					break
+				}
+				end++
+			}
+			v := slices.IndexFunc(p.vars, func(v variable) bool { return v.name == name })
+			if v < 0 {
+				break
+			}
+			t.parts = append(t.parts, part{text: word[at:m[0]], param: -1}, part{param: p.vars[v].param})
+			at = end
+		}
+		if t.parts = append(t.parts, part{text: word[at:], param: -1}); strings.ContainsAny(t.literal(), "$\"'`\\") {
+			t.parts = nil
+		}
+		t.parts = slices.DeleteFunc(t.parts, func(q part) bool { return q.param < 0 && q.text == "" })
+		all = append(all, t)
+	}
+	return all
+}
+
+// literal returns the text of a template without its placeholders.
+func (t Template) literal() (text string) {
+	for _, p := range t.parts {
+		text += p.text
+	}
+	return text
 }
 
 // Text returns the argument of a configuration: -O3, --threads=4 for the two arguments --threads 4, and "" if it is

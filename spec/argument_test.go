@@ -10,7 +10,7 @@ import (
 func TestArguments(t *testing.T) {
 	def, _, err := Parse("a.yaml", []byte(`
 setup: [cc, "-O{level}", "{fast?-ffast-math}", "{both}={level}"]
-prepare: 'echo {level}'
+prepare: 'cc -O$level "-march=$BOTH" --jobs "$level" ${both}=$level -D"$level" "$level"$HOME ${level:-2} {level} && true'
 service: {start: [server, -c, "buffers={buffers}", --threads, "{level}"], ready: {output: x}}
 command: [run, "-XX:Ratio={level}", "{level}", "{both}"]
 parameters:
@@ -29,10 +29,10 @@ parameters:
 	c := assay.Config{2, 1, 1, 0}
 	type argument struct{ text, name string }
 	for i, want := range [][]argument{
-		{{"-O3", "O"}, {"--threads=3", "threads"}, {"-XX:Ratio=3", "Ratio"}, {"3", ""}},
+		{{"-O3", "O"}, {"-O3", "O"}, {"--jobs=3", "jobs"}, {"--threads=3", "threads"}, {"-XX:Ratio=3", "Ratio"}, {"3", ""}},
 		{{"-ffast-math", ""}},
 		{{"buffers=64MB", "buffers"}},
-		{{"1", ""}},
+		{{"-march=1", "march"}, {"1", ""}},
 	} {
 		all := p.Arguments(i)
 		if len(all) != len(want) {
