@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""report.py FILE.jsonl...: the best value after k runs as a multiple of the first run, which is the default.
+"""report.py FILE.jsonl...: the best value after k runs as a multiple of the first run, which is the default: of its
+rate, or of the reciprocal of its time.
 
 It prints a row for each workload and number of runs: the medians over the seeds with and without the studies that ship,
 and the ratio of the two, seed by seed, as a geometric mean with the interval of a bootstrap over the seeds.
@@ -12,8 +13,7 @@ import sys
 
 def best(values, k):
     """The best of the first k values beside the first one."""
-    done = [v for v in values[:k] if v is not None]
-    return max(done) / values[0]
+    return max(v for v in values[:k] if v) / values[0]
 
 
 def median(xs):
@@ -33,7 +33,8 @@ def main():
     for path in sys.argv[1:]:
         for line in open(path, encoding="utf-8"):
             r = json.loads(line)
-            arms.setdefault(r["workload"], {}).setdefault(r["seed"], {})[r["arm"]] = r["values"]
+            speeds = [v if v is None or r.get("maximize", True) else 1 / v for v in r["values"]]
+            arms.setdefault(r["workload"], {}).setdefault(r["seed"], {})[r["arm"]] = speeds
     print("| workload | runs | with | without | ratio | seeds |\n|---|--:|--:|--:|---|--:|")
     for workload, seeds in arms.items():
         pairs = [(s["known"], s["none"]) for s in seeds.values() if len(s) == 2]
