@@ -1,6 +1,6 @@
 #!/bin/sh
 # run.sh FILE SEEDS TRIALS: tunes the study FILE with and without the studies that ship, SEEDS times each in turn, and
-# prints one line of JSON for each study: workload, seed, arm, and the values and configurations of its trials in order.
+# prints one line of JSON for each study: workload, seed, arm, whether values are maximized, and the values of its trials.
 # FIRST is the first seed (1). It needs the program, an assay on PATH and python3. PostgreSQL runs as any user but root.
 set -eu
 dir=$(mktemp -d)
@@ -19,7 +19,6 @@ trials = [json.loads(line) for line in sys.stdin]
 study = json.load(open(sys.argv[4]))
 print(json.dumps({"workload": sys.argv[1], "seed": int(sys.argv[2]), "arm": sys.argv[3],
                   "maximize": study["spec"]["objective"].get("maximize", False),
-                  "values": [t["value"] if t["state"] == "done" else None for t in trials],
-                  "configs": [t["config"] for t in trials]}))' "$(sed -n 's/^name: //p' "$1")" "$seed" "$arm" "$dir/study"
+                  "values": [t["value"] if t["state"] == "done" else None for t in trials]}))' "$(sed -n 's/^name: //p' "$1")" "$seed" "$arm" "$dir/study"
 	done
 done
