@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -44,38 +45,26 @@ func (p *Program) words(h hookTemplate) []Template {
 		if len(word) > 1 && word[0] == '"' && word[len(word)-1] == '"' {
 			word = word[1 : len(word)-1]
 		}
-		t, at := Template{}, 0
-		for _, m := range variableUse.FindAllStringSubmatchIndex(word, -1) {
-			name, end := word[m[2]:m[3]], m[1]
-			if word[m[0]+1] == '{' {
-				if end == len(word) || word[end] != '}' { // ${name:-value}
-					break
-				}
-				end++
+		text := wordVariable.ReplaceAllStringFunc(word, func(use string) string {
+			name := strings.Trim(use, "${}")
+			if v := slices.IndexFunc(p.vars, func(v variable) bool { return v.name == name }); v >= 0 {
+				return "{" + p.params[p.vars[v].param].Name + "}"
 			}
-			v := slices.IndexFunc(p.vars, func(v variable) bool { return v.name == name })
-			if v < 0 {
-				break
+			return use
+		})
+		var t Template // of nothing
+		if !strings.ContainsAny(wordVariable.ReplaceAllString(word, ""), "$\"'`\\{}") {
+			if own, err := ParseTemplate(text, namesOf(p.params)); err == nil {
+				t = own
 			}
-			t.parts = append(t.parts, part{text: word[at:m[0]], param: -1}, part{param: p.vars[v].param})
-			at = end
 		}
-		if t.parts = append(t.parts, part{text: word[at:], param: -1}); strings.ContainsAny(t.literal(), "$\"'`\\") {
-			t.parts = nil
-		}
-		t.parts = slices.DeleteFunc(t.parts, func(q part) bool { return q.param < 0 && q.text == "" })
 		all = append(all, t)
 	}
 	return all
 }
 
-// literal returns the text of a template without its placeholders.
-func (t Template) literal() (text string) {
-	for _, p := range t.parts {
-		text += p.text
-	}
-	return text
-}
+// wordVariable is a variable in a shell line: $name or ${name}.
+var wordVariable = regexp.MustCompile(`\$(?:[A-Za-z_][A-Za-z0-9_]*|\{[A-Za-z_][A-Za-z0-9_]*\})`)
 
 // Text returns the argument of a configuration: -O3, --threads=4 for the two arguments --threads 4, and "" if it is
 // left out.
