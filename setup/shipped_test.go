@@ -263,13 +263,15 @@ func TestLinksByArgument(t *testing.T) {
 		{Name: "gc", Kind: assay.Categorical, Levels: []string{"-XX:+UseG1GC", "-XX:+UseSerialGC"}},
 		{Name: "Xmx", Kind: assay.Ordinal, Levels: []string{"128m", "512m"}},
 		{Name: "NewRatio", Kind: assay.Integer, Lo: 1, Hi: 8},
+		{Name: "size", Kind: assay.Ordinal, Levels: []string{"-2", "-1"}},
+		{Name: "append", Kind: assay.Categorical, Levels: []string{"no", "yes"}},
 		{Name: "io_threads", Kind: assay.Integer, Lo: 1, Hi: 8},
 		{Name: "param_max_inline", Kind: assay.Integer, Lo: 1, Hi: 90},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := known{space: settings, defaults: assay.Config{1, 0, 0, 1, 2, 1, 15}}
+	k := known{space: settings, defaults: assay.Config{1, 0, 0, 1, 2, 0, 0, 1, 15}}
 	for _, tt := range []struct{ args, values, x, want string }{
 		{`"-{a}"`, "[O2, O3, Os]", "O3", "O=-O3"},
 		{`"-{a}"`, "[O2, O3, Os]", "Os", "O=?"},
@@ -283,6 +285,8 @@ func TestLinksByArgument(t *testing.T) {
 		{`"--param=max-inline={a}"`, "[5, 30]", "30", "param_max_inline=30"},
 		{`"{a?-O3}{a?-g}"`, `["off", "on"]`, "on", ""},
 		{`"-O{a}{b}"`, "[2, 3]", "3", ""},
+		{`"{a}"`, "[-2, -1]", "-1", ""},
+		{`"{a}"`, `["no", "yes"]`, "yes", ""},
 		{`"{a}"`, "[2, 3]", "3", ""},
 	} {
 		def, _, err := spec.Parse("a.yaml", []byte("command: [run, "+tt.args+"]\nparameters:\n  a: {type: categorical, values: "+
@@ -312,6 +316,45 @@ func TestLinksByArgument(t *testing.T) {
 		}
 		if got != tt.want {
 			t.Errorf("%s of %s is %q, want %q", tt.x, tt.args, got, tt.want)
+		}
+	}
+}
+
+// A setting that the user's commands fix has this value, and not its default.
+func TestShippedGiven(t *testing.T) {
+	settings, err := assay.NewSpace([]assay.Param{
+		{Name: "O", Kind: assay.Categorical, Levels: []string{"-O1", "-O2", "-O3"}},
+		{Name: "appendonly", Kind: assay.Categorical, Levels: []string{"no", "yes"}},
+		{Name: "shared_buffers", Kind: assay.Integer, Lo: 16, Hi: 1 << 20, Unit: "8kB"},
+		{Name: "threads", Kind: assay.Integer, Lo: 1, Hi: 8},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := known{space: settings, defaults: assay.Config{1, 0, 128, 2}}
+	for _, tt := range []struct{ setup, command, want string }{
+		{"[cc, x.c]", "[run, '{a}']", "O=-O2 appendonly=no shared_buffers=128 threads=2"},
+		{"[cc, -O3, x.c]", "[run, '{a}', --appendonly, yes]", "O=-O3 appendonly=yes shared_buffers=128 threads=2"},
+		{"'cc -O1 x.c'", "[run, -c, shared_buffers=8MB, '--threads={a}', --threads=junk]", "O=-O1 appendonly=no shared_buffers=1024 threads=2"},
+		{"[cc, -Os, x.c]", "[run, '-XX:threads=4', '{a}']", "O=-O2 appendonly=no shared_buffers=128 threads=4"},
+	} {
+		p := tuned(t, "setup: "+tt.setup+"\ncommand: "+tt.command+"\nparameters: {a: 1..9}\n")
+		if got := settings.Text(k.given(p.Program)); got != tt.want {
+			t.Errorf("%s, %s: %s, want %s", tt.setup, tt.command, got, tt.want)
+		}
+	}
+	// A buffer that helps with commit off alone helps a program whose command has it off.
+	s := rated(t, func(of map[string]any) {
+		for _, row := range of["trials"].([][]any) {
+			if row[1] == "on" {
+				row[3] = 100
+			}
+		}
+	})
+	for commit, want := range map[string]bool{"on": false, "off": true} {
+		p := tuned(t, "command: [daemon, --commit, '"+commit+"', '--buffer_size={b}']\nparameters: {b: {type: ordinal, values: [1MB, 8MB], default: 1MB}}\n")
+		if _, ok, err := s.study(p); ok != want || err != nil {
+			t.Errorf("with commit %s it helps: %v, %v", commit, ok, err)
 		}
 	}
 }

@@ -24,7 +24,7 @@ type link struct {
 
 // links returns the parameters of a space that are settings of the study, each setting once. A parameter is the setting
 // whose value it writes on a command line. The program's arguments decide, then the parameter's own name:
-//   - an argument is a level of the setting: -{opt} makes -O3, and {fast?-ffast-math} makes -ffast-math,
+//   - an argument is a flag of the setting: -{opt} makes -O3, and {fast?-ffast-math} makes -ffast-math,
 //   - an argument ends with the value of the setting: -Xmx{heap}, --threads {n}, shared_buffers={buffers}.
 //
 // In names an underscore is a hyphen and an equals sign. The program may be nil; base is any configuration.
@@ -61,7 +61,7 @@ func (k known) linkByArgument(space *assay.Space, i int, program *spec.Program, 
 		text := func(x float64) string { return a.Text(with(x)) }
 		for _, x := range valuesOf(p) {
 			for j, q := range k.space.Params {
-				if !p.Numeric() && slices.Contains(q.Levels, text(x)) {
+				if !p.Numeric() && hasFlag(q, text(x)) {
 					return link{ours: i, theirs: j, from: newQuantity(p), to: newQuantity(q), rest: k.defaults[j], text: text}, true
 				}
 			}
@@ -73,6 +73,11 @@ func (k known) linkByArgument(space *assay.Space, i int, program *spec.Program, 
 		}
 	}
 	return l, false
+}
+
+// hasFlag reports whether an argument is a level of a setting that is a whole flag, such as -O3.
+func hasFlag(setting assay.Param, text string) bool {
+	return len(text) > 1 && text[0] == '-' && (text[1] < '0' || text[1] > '9') && slices.Contains(setting.Levels, text)
 }
 
 var nameMarks = strings.NewReplacer("-", "_", "=", "_")
@@ -94,6 +99,28 @@ func (k known) linkByName(p assay.Param, i int, name string) (l link, ok bool) {
 		l.from.unit, l.to.unit = 0, 0
 	}
 	return l, l.numbers || !p.Numeric() && !q.Numeric()
+}
+
+// given returns the defaults of the settings, or the values that arguments of the program give them for all of its
+// configurations: -O3, --threads=4.
+func (k known) given(program *spec.Program) assay.Config {
+	c := slices.Clone(k.defaults)
+	for _, text := range program.Fixed() {
+		for j, q := range k.space.Params {
+			if hasFlag(q, text) {
+				c[j], _ = q.Parse(text)
+			}
+		}
+		name, value, _ := strings.Cut(strings.TrimLeft(text, "-"), "=")
+		name = name[strings.LastIndex(name, ":")+1:] // NewRatio of -XX:NewRatio
+		p := assay.Param{Kind: assay.Ordinal, Levels: []string{value}}
+		if l, ok := k.linkByName(p, 0, name); ok {
+			if y, ok := l.coordinate(p.At(0)); ok {
+				c[l.theirs] = y
+			}
+		}
+	}
+	return c
 }
 
 // coordinate returns the coordinate in the study that ships of a coordinate in the other study. A number beyond the

@@ -21,9 +21,7 @@ type Argument struct {
 // command, in this order. In a shell line they are the words with its variable and with no other use of a dollar sign,
 // a quotation mark or a backslash, but for double quotes around a word.
 func (p *Program) Arguments(i int) (all []Argument) {
-	for _, argv := range [][]Template{
-		p.words(p.setup.hookTemplate), p.words(p.prepare), p.words(p.service.start), p.words(hookTemplate{p.argv, p.script}),
-	} {
+	for _, argv := range p.commands() {
 		for k, t := range argv {
 			if !slices.Equal(t.Params(), []int{i}) {
 				continue
@@ -36,6 +34,37 @@ func (p *Program) Arguments(i int) (all []Argument) {
 		}
 	}
 	return all
+}
+
+// Fixed returns the arguments of the same commands that no parameter has a part in, such as -O3. An option and its
+// value are an argument of their own, too: --threads, 4 and --threads=4.
+func (p *Program) Fixed() (all []string) {
+	for _, argv := range p.commands() {
+		option := ""
+		for _, t := range argv {
+			if len(t.parts) == 0 || len(t.Params()) > 0 {
+				option = ""
+				continue
+			}
+			text, _ := t.Expand(p.params, nil)
+			if all = append(all, text); strings.HasPrefix(text, "-") {
+				option = text
+				continue
+			}
+			if option != "" {
+				all = append(all, option+"="+text)
+			}
+			option = ""
+		}
+	}
+	return all
+}
+
+// commands returns the arguments of the commands that may have settings of the program.
+func (p *Program) commands() [][]Template {
+	return [][]Template{
+		p.words(p.setup.hookTemplate), p.words(p.prepare), p.words(p.service.start), p.words(hookTemplate{p.argv, p.script}),
+	}
 }
 
 // words returns the arguments of a command, or the words of a shell line, whose variables become placeholders.

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/assay-run/assay"
@@ -44,6 +45,10 @@ parameters:
 				t.Errorf("parameter %d: %q, want %q", i, got, want[k])
 			}
 		}
+	}
+	want := []string{"cc", "cc", "--jobs", "&&", "true", "server", "-c", "--threads", "run"}
+	if got := p.Fixed(); !slices.Equal(got, want) {
+		t.Errorf("fixed %q, want %q", got, want)
 	}
 	if a := p.Arguments(1)[0]; a.Text(assay.Config{2, 0, 1, 0}) != "" || a.Name(assay.Config{2, 0, 1, 0}) != "" {
 		t.Errorf("a switch that is off makes %q", a.Text(assay.Config{2, 0, 1, 0}))
