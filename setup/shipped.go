@@ -198,6 +198,7 @@ func (s *shipped) study(p *Problem) (study prune.Study, ok bool, err error) {
 	if err != nil {
 		return study, false, err
 	}
+	k.defaults = k.given(p.Program)
 	links := k.links(space, p.Program, k.start(p.Definition, space, nil))
 	c := k.start(p.Definition, space, links)
 	links = slices.DeleteFunc(links, func(l link) bool {
@@ -207,13 +208,12 @@ func (s *shipped) study(p *Problem) (study prune.Study, ok bool, err error) {
 	if len(links) == 0 {
 		return study, false, nil
 	}
-	given := k.given(p.Program)
 	study = prune.Study{Name: s.name, Params: space.Params, Goal: goal}
 	add := func(c assay.Config) (y float64, ok bool) {
 		if c = space.Rested(c); !space.Contains(c) {
 			return 0, false
 		}
-		own := slices.Clone(given)
+		own := slices.Clone(k.defaults)
 		for _, l := range links {
 			if own[l.theirs], ok = l.coordinate(c[l.ours]); !ok {
 				return 0, false

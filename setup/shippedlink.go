@@ -11,7 +11,7 @@ import (
 	"github.com/assay-run/assay/spec"
 )
 
-// A link connects a parameter of a study with the same parameter of one that ships.
+// A link connects a parameter of a study with the setting of a study that ships.
 type link struct {
 	ours, theirs int // their indices
 	from, to     quantity
@@ -27,7 +27,7 @@ type link struct {
 //   - an argument is a flag of the setting: -{opt} makes -O3, and {fast?-ffast-math} makes -ffast-math,
 //   - an argument ends with the value of the setting: -Xmx{heap}, --threads {n}, shared_buffers={buffers}.
 //
-// In names an underscore is a hyphen and an equals sign. The program may be nil; base is any configuration.
+// In names a hyphen and an equals sign count as an underscore. The program may be nil; base is any configuration.
 func (k known) links(space *assay.Space, program *spec.Program, base assay.Config) (all []link) {
 	taken := make([]bool, len(k.space.Params))
 	for i, p := range space.Params {
