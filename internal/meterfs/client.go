@@ -204,7 +204,7 @@ func (c *Client) account(k *call, h replyHead) {
 	service := time.Duration(h.service)
 	network := max(0, now.Sub(k.sent)-service)
 	if k.alone && len(c.pending) == 0 && k.size+h.size <= smallTrip {
-		c.trips.add(Trip{network, now})
+		c.trips.add(Trip{Took: network, Start: k.sent, End: now})
 	}
 	if k.ping {
 		return

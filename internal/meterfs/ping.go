@@ -10,10 +10,11 @@ const smallTrip = 1 << 10
 const maxTrips = 512
 
 // A Trip is a round trip that a small request took which was alone on its way, or a ping: from request to
-// reply, less the service time.
+// reply, less the service time. Start and End are those of the request, the service included.
 type Trip struct {
-	Took time.Duration `json:"took_ns"`
-	End  time.Time     `json:"end"`
+	Took  time.Duration `json:"took_ns"`
+	Start time.Time     `json:"start"`
+	End   time.Time     `json:"end"`
 }
 
 // trips are the last round trips.

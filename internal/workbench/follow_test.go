@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/assay-run/assay"
+	"github.com/assay-run/assay/internal/meterfs"
 )
 
 func traceOf(every time.Duration, points ...float64) assay.Trace {
@@ -117,13 +118,14 @@ func TestVerifyTraces(t *testing.T) {
 	}
 	asked := assignment{cpu: 0.8, rtt: 2 * time.Millisecond, bandwidth: 20e6, disk: 4e6}
 	trips := func(s *seen, before, after float64) {
-		s.trips, s.ends = nil, nil
+		s.trips = nil
 		for i := range 10 {
 			took := before
 			if i >= 5 {
 				took = after
 			}
-			s.trips, s.ends = append(s.trips, seconds(took/1000)), append(s.ends, at(0.5+float64(i)))
+			end := at(0.5 + float64(i))
+			s.trips = append(s.trips, meterfs.Trip{Took: seconds(took / 1000), Start: end.Add(-seconds(took / 1000)), End: end})
 		}
 	}
 	good := func() seen {
@@ -146,10 +148,17 @@ func TestVerifyTraces(t *testing.T) {
 		"the processor was lacking":        {change: func(s *seen) { s.cpu, s.left = 3, 3.5 }, worse: CPU},
 		"the round trip did not grow":      {change: func(s *seen) { trips(s, 2.1, 2.1) }, broken: RTT},
 		"the round trip was long too soon": {change: func(s *seen) { trips(s, 20.2, 20.2) }},
-		"it was late all the time":         {change: func(s *seen) { trips(s, 9, 30) }, worse: RTT},
-		"the rate did not fall":            {change: func(s *seen) { s.read, s.device = 19e6, 19e6 }, broken: Bandwidth},
-		"busy while the rate was high":     {change: func(s *seen) { s.read, s.busy = 11e6, 4.8 }},
-		"the disk did not fall":            {change: func(s *seen) { s.device = 38e6 }, broken: Disk},
+		// Half of the trip was before the change, and then the service took 0.2 s.
+		"a long service over the change": {change: func(s *seen) {
+			s.trips = append(s.trips, meterfs.Trip{Took: seconds(0.011), Start: at(4.99), End: at(5.2)})
+		}},
+		"a short trip after it": {change: func(s *seen) {
+			s.trips = append(s.trips, meterfs.Trip{Took: seconds(0.011), Start: at(5.1), End: at(5.3)})
+		}, broken: RTT},
+		"it was late all the time":     {change: func(s *seen) { trips(s, 9, 30) }, worse: RTT},
+		"the rate did not fall":        {change: func(s *seen) { s.read, s.device = 19e6, 19e6 }, broken: Bandwidth},
+		"busy while the rate was high": {change: func(s *seen) { s.read, s.busy = 11e6, 4.8 }},
+		"the disk did not fall":        {change: func(s *seen) { s.device = 38e6 }, broken: Disk},
 		"not counted, and did not fall": {change: func(s *seen) {
 			s.device, s.read, s.written, s.busy = math.NaN(), 13e6, 17e6, 10
 		}, broken: Disk},

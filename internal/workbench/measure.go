@@ -84,9 +84,7 @@ func (r *benchRun) finish(m *assay.Measurement, ended bool) error {
 			return err
 		}
 		setStats(m, s)
-		for _, t := range s.Trips {
-			had.trips, had.ends = append(had.trips, t.Took), append(had.ends, t.End)
-		}
+		had.trips = s.Trips
 		had.busy = s.Busy.Seconds()
 		had.read, had.written = float64(s.ReadBytes), float64(s.WriteBytes)
 		if s.Full > 0 {

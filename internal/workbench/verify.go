@@ -1,6 +1,7 @@
 package workbench
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -10,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/assay-run/assay/internal/meterfs"
 	"github.com/assay-run/assay/internal/proc"
 )
 
@@ -45,7 +47,7 @@ type seen struct {
 	elapsed float64           // s
 	cpu     float64           // s of processors that the program had
 	left    float64           // s of processors that others have left
-	trips   []time.Duration   // round trips to the storage
+	trips   []meterfs.Trip    // round trips to the storage
 	read    float64           // bytes
 	written float64           // bytes
 	busy    float64           // s during which a request was under way
@@ -53,7 +55,6 @@ type seen struct {
 	wall    float64           // s during which it could
 	soft    bool              // the processor share is kept by stopping the program in turn
 	courses map[string]course // of the attributes that followed a trace
-	ends    []time.Time       // of trips, where there are courses
 	began   time.Time         // of the run
 	start   time.Time         // of the program
 	now     time.Time
@@ -71,9 +72,8 @@ func (s seen) trip(q float64) float64 {
 	if len(s.trips) == 0 {
 		return math.NaN()
 	}
-	sorted := slices.Clone(s.trips)
-	slices.Sort(sorted)
-	return sorted[int(q*float64(len(sorted)-1)+0.5)].Seconds()
+	sorted := slices.SortedFunc(slices.Values(s.trips), func(a, b meterfs.Trip) int { return cmp.Compare(a.Took, b.Took) })
+	return sorted[int(q*float64(len(sorted)-1)+0.5)].Took.Seconds()
 }
 
 // bandwidth returns the bit/s of the busier direction while requests were under way, NaN of little data.

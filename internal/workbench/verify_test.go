@@ -4,17 +4,19 @@ import (
 	"math"
 	"testing"
 	"time"
+
+	"github.com/assay-run/assay/internal/meterfs"
 )
 
 // The observations of a run are compared with its request: more than asked is not in force, less is
 // off, and a missing measurement is neither.
 func TestVerify(t *testing.T) {
 	asked := assignment{cpu: 0.5, rtt: 10 * time.Millisecond, bandwidth: 20e6, disk: 2e6}
-	ms := func(x ...float64) (ds []time.Duration) {
+	ms := func(x ...float64) (trips []meterfs.Trip) {
 		for _, v := range x {
-			ds = append(ds, time.Duration(v*1e6))
+			trips = append(trips, meterfs.Trip{Took: time.Duration(v * 1e6)})
 		}
-		return ds
+		return trips
 	}
 	good := func() seen {
 		return seen{

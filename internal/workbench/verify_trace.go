@@ -57,8 +57,9 @@ func (a assignment) verifyTrips(s seen, broken, worse func(off)) {
 		return c.least(), c.greatest()
 	}
 	late := 0
-	for i, took := range s.trips {
-		from, to := s.ends[i].Add(-took-window), s.ends[i].Add(window)
+	for _, trip := range s.trips {
+		took := trip.Took
+		from, to := trip.Start.Add(-window), trip.End.Add(window)
 		least, most := at(RTT, a.rtt.Seconds(), from, to)
 		if took.Seconds() < underRTT*least {
 			broken(off{RTT, "rtt: " + rounded(least).String() + " asked, a round trip was " + took.String()})
