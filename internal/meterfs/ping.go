@@ -10,7 +10,8 @@ const smallTrip = 1 << 10
 const maxTrips = 512
 
 // A Trip is a round trip that a small request took which was alone on its way, or a ping: from request to
-// reply, less the service time. Start and End are those of the request, the service included.
+// reply, less the service time. Start is when the request was sent, and End when the reply came, the service between
+// them.
 type Trip struct {
 	Took  time.Duration `json:"took_ns"`
 	Start time.Time     `json:"start"`
