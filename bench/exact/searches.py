@@ -186,8 +186,8 @@ def show(lines: list, figure: str) -> None:
                     ax.plot(range(1, longest + 1), curve, label=method)
             ax.axhline(0, color="gray", linestyle=":", label="preset")
             ax.set(title=study, xlabel="runs", ylabel="beside the preset, %")
-            ax.set_ylim(top=30)
-        axes[0][0].legend()
+            ax.set_ylim(top=min(30, ax.get_ylim()[1]))
+        axes[0][-1].legend()
         pyplot.tight_layout()
         pyplot.savefig(figure, metadata={"Date": None})
 
