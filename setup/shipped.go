@@ -199,12 +199,7 @@ func (s *shipped) study(p *Problem) (study prune.Study, ok bool, err error) {
 		return study, false, err
 	}
 	k.defaults = k.given(p.Program)
-	links := k.links(space, p.Program, k.start(p.Definition, space, nil))
-	c := k.start(p.Definition, space, links)
-	links = slices.DeleteFunc(links, func(l link) bool {
-		_, ok := l.coordinate(c[l.ours])
-		return !ok
-	})
+	c, links := k.begin(p)
 	if len(links) == 0 {
 		return study, false, nil
 	}

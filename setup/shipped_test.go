@@ -25,7 +25,8 @@ import (
 func rated(t testing.TB, change func(map[string]any)) *shipped {
 	t.Helper()
 	of := map[string]any{
-		"workload": "a test", "programs": []string{"daemon"}, "builders": []string{"maker"}, "minimize": []string{"elapsed"}, "maximize": []string{"rate"},
+		"workload": "a test", "programs": []string{"daemon"}, "builders": []string{"maker"},
+		"minimize": []string{"elapsed"}, "maximize": []string{"rate"},
 		"definition": json.RawMessage(`{"version": 1, "command": ["load"], "parameters": [
 			{"name": "buffer_size", "type": "int", "min": 64, "max": 4096, "log": true, "default": "128", "unit": "8kB"},
 			{"name": "commit", "type": "categorical", "values": ["on", "off"], "default": "on"},
@@ -138,8 +139,14 @@ func TestShippedStudy(t *testing.T) {
 func TestShippedLeavesOut(t *testing.T) {
 	s := rated(t, nil)
 	for _, tt := range []struct{ own, commit, want string }{
-		{"{type: int, min: 1, max: 9, default: 4}", `{values: ["off", local], default: local}`, "own=4 pace=100 commit=local buffer-size=64MB"},
-		{`{values: ["off", "on"], default: "on"}`, `{values: ["off", "on"], default: "on"}`, "own=off pace=100 commit=on buffer-size=64MB"},
+		{
+			"{type: int, min: 1, max: 9, default: 4}", `{values: ["off", local], default: local}`,
+			"own=4 pace=100 commit=local buffer-size=64MB",
+		},
+		{
+			`{values: ["off", "on"], default: "on"}`, `{values: ["off", "on"], default: "on"}`,
+			"own=off pace=100 commit=on buffer-size=64MB",
+		},
 	} {
 		p := tuned(t, `
 command: [daemon, '--buffer={buffer-size}', '--commit={own}', '--commit={commit}', '--pace={pace}']
@@ -289,8 +296,8 @@ func TestLinksByArgument(t *testing.T) {
 		{`"{a}"`, `["no", "yes"]`, "yes", ""},
 		{`"{a}"`, "[2, 3]", "3", ""},
 	} {
-		def, _, err := spec.Parse("a.yaml", []byte("command: [run, "+tt.args+"]\nparameters:\n  a: {type: categorical, values: "+
-			tt.values+"}\n  b: [1, 2]\nenv: {B: '{b}'}\n"), nil)
+		def, _, err := spec.Parse("a.yaml", []byte("command: [run, "+tt.args+"]\nparameters:\n"+
+			"  a: {type: categorical, values: "+tt.values+"}\n  b: [1, 2]\nenv: {B: '{b}'}\n"), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -335,7 +342,10 @@ func TestShippedGiven(t *testing.T) {
 	for _, tt := range []struct{ setup, command, want string }{
 		{"[cc, x.c]", "[run, '{a}']", "O=-O2 appendonly=no shared_buffers=128 threads=2"},
 		{"[cc, -O3, x.c]", "[run, '{a}', --appendonly, yes]", "O=-O3 appendonly=yes shared_buffers=128 threads=2"},
-		{"'cc -O1 x.c'", "[run, -c, shared_buffers=8MB, '--threads={a}', --threads=junk]", "O=-O1 appendonly=no shared_buffers=1024 threads=2"},
+		{
+			"'cc -O1 x.c'", "[run, -c, shared_buffers=8MB, '--threads={a}', --threads=junk]",
+			"O=-O1 appendonly=no shared_buffers=1024 threads=2",
+		},
 		{"[cc, -Os, x.c]", "[run, '-XX:threads=4', '{a}']", "O=-O2 appendonly=no shared_buffers=128 threads=4"},
 	} {
 		p := tuned(t, "setup: "+tt.setup+"\ncommand: "+tt.command+"\nparameters: {a: 1..9}\n")
@@ -352,7 +362,8 @@ func TestShippedGiven(t *testing.T) {
 		}
 	})
 	for commit, want := range map[string]bool{"on": false, "off": true} {
-		p := tuned(t, "command: [daemon, --commit, '"+commit+"', '--buffer_size={b}']\nparameters: {b: {type: ordinal, values: [1MB, 8MB], default: 1MB}}\n")
+		p := tuned(t, "command: [daemon, --commit, '"+commit+"', '--buffer_size={b}']\n"+
+			"parameters: {b: {type: ordinal, values: [1MB, 8MB], default: 1MB}}\n")
 		if _, ok, err := s.study(p); ok != want || err != nil {
 			t.Errorf("with commit %s it helps: %v, %v", commit, ok, err)
 		}
@@ -469,8 +480,9 @@ func TestShippedFiles(t *testing.T) {
 		if space, err := def.Space(); err != nil || !reflect.DeepEqual(space.Params, k.space.Params) {
 			t.Errorf("%s has other parameters than its study file, %v", s.name, err)
 		}
-		if len(s.Trials) < 50 || s.Workload == "" || len(s.Programs)+len(s.Builders) == 0 || len(s.Minimize)+len(s.Maximize) == 0 {
-			t.Errorf("%s: %d trials of %q, %q", path.Base(files[i]), len(s.Trials), s.Workload, append(s.Programs, s.Builders...))
+		programs, metrics := append(s.Programs, s.Builders...), append(s.Minimize, s.Maximize...)
+		if len(s.Trials) < 50 || s.Workload == "" || len(programs) == 0 || len(metrics) == 0 {
+			t.Errorf("%s: %d trials of %q, %q, %q", path.Base(files[i]), len(s.Trials), s.Workload, programs, metrics)
 		}
 	}
 	if size > 2<<20 {

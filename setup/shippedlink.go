@@ -46,6 +46,17 @@ func (k known) links(space *assay.Space, program *spec.Program, base assay.Confi
 	return all
 }
 
+// begin returns the default configuration of a problem and its links. A parameter whose default the study that ships
+// has not tried is no link.
+func (k known) begin(p *Problem) (assay.Config, []link) {
+	links := k.links(p.Space, p.Program, k.start(p.Definition, p.Space, nil))
+	c := k.start(p.Definition, p.Space, links)
+	return c, slices.DeleteFunc(links, func(l link) bool {
+		_, ok := l.coordinate(c[l.ours])
+		return !ok
+	})
+}
+
 // linkByArgument returns the link of parameter i by an argument that it makes.
 func (k known) linkByArgument(space *assay.Space, i int, program *spec.Program, base assay.Config) (l link, ok bool) {
 	if program == nil {

@@ -11,7 +11,7 @@ import (
 func TestArguments(t *testing.T) {
 	def, _, err := Parse("a.yaml", []byte(`
 setup: [cc, "-O{level}", "{fast?-ffast-math}", "{both}={level}"]
-prepare: 'cc -O$level "-march=$BOTH" --jobs "$level" ${both}=$level -D"$level" "$level"$HOME ${level:-2} {level} && true'
+prepare: 'cc -O$level "-march=$BOTH" --jobs "$level" ${both}=$level -D"$level" "$level"$HOME ${level:-2} {level} && :'
 service: {start: [server, -c, "buffers={buffers}", --threads, "{level}"], ready: {output: x}}
 command: [run, "-XX:Ratio={level}", "{level}", "{both}"]
 parameters:
@@ -46,7 +46,7 @@ parameters:
 			}
 		}
 	}
-	want := []string{"cc", "cc", "--jobs", "&&", "true", "server", "-c", "--threads", "run"}
+	want := []string{"cc", "cc", "--jobs", "&&", ":", "server", "-c", "--threads", "run"}
 	if got := p.Fixed(); !slices.Equal(got, want) {
 		t.Errorf("fixed %q, want %q", got, want)
 	}
