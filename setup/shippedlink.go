@@ -47,7 +47,7 @@ func (k known) links(space *assay.Space, program *spec.Program, base assay.Confi
 }
 
 // begin returns the default configuration of a problem and its links. A parameter whose default the study that ships
-// has not tried is no link.
+// has not tried has none.
 func (k known) begin(p *Problem) (assay.Config, []link) {
 	links := k.links(p.Space, p.Program, k.start(p.Definition, p.Space, nil))
 	c := k.start(p.Definition, p.Space, links)
@@ -71,12 +71,14 @@ func (k known) linkByArgument(space *assay.Space, i int, program *spec.Program, 
 		}
 		text := func(x float64) string { return a.Text(with(x)) }
 		for _, x := range valuesOf(p) {
+			c := with(x)
+			flag := a.Text(c)
 			for j, q := range k.space.Params {
-				if !p.Numeric() && hasFlag(q, text(x)) {
+				if !p.Numeric() && hasFlag(q, flag) {
 					return link{ours: i, theirs: j, from: newQuantity(p), to: newQuantity(q), rest: k.defaults[j], text: text}, true
 				}
 			}
-			if name := a.Name(with(x)); name != "" {
+			if name := a.Name(c); name != "" {
 				if l, ok := k.linkByName(p, i, name); ok {
 					return l, true
 				}
@@ -116,16 +118,14 @@ func (k known) linkByName(p assay.Param, i int, name string) (l link, ok bool) {
 // configurations: -O3, --threads=4.
 func (k known) given(program *spec.Program) assay.Config {
 	c := slices.Clone(k.defaults)
-	for _, text := range program.Fixed() {
+	for _, f := range program.Fixed() {
 		for j, q := range k.space.Params {
-			if hasFlag(q, text) {
-				c[j], _ = q.Parse(text)
+			if hasFlag(q, f.Text) {
+				c[j], _ = q.Parse(f.Text)
 			}
 		}
-		name, value, _ := strings.Cut(strings.TrimLeft(text, "-"), "=")
-		name = name[strings.LastIndex(name, ":")+1:] // NewRatio of -XX:NewRatio
-		p := assay.Param{Kind: assay.Ordinal, Levels: []string{value}}
-		if l, ok := k.linkByName(p, 0, name); ok {
+		p := assay.Param{Kind: assay.Ordinal, Levels: []string{f.Value}}
+		if l, ok := k.linkByName(p, 0, f.Name); ok {
 			if y, ok := l.coordinate(p.At(0)); ok {
 				c[l.theirs] = y
 			}
@@ -138,16 +138,14 @@ func (k known) given(program *spec.Program) assay.Config {
 // range becomes its nearest one. ok is false for a text that the study that ships has not tried.
 func (l link) coordinate(x float64) (y float64, ok bool) {
 	from, to := l.from, l.to
-	if l.text != nil {
-		text := l.text(x)
-		if text == "" {
-			return l.rest, true
+	if !l.numbers {
+		text := from.Text(x)
+		if l.text != nil {
+			if text = l.text(x); text == "" {
+				return l.rest, true
+			}
 		}
 		y, err := to.Parse(text)
-		return y, err == nil
-	}
-	if !l.numbers {
-		y, err := to.Parse(from.Text(x))
 		return y, err == nil
 	}
 	a := from.amount(x)

@@ -36,28 +36,39 @@ func (p *Program) Arguments(i int) (all []Argument) {
 	return all
 }
 
-// Fixed returns the arguments of the same commands that no parameter has a part in, such as -O3. An option and its
-// value are an argument of their own, too: --threads, 4 and --threads=4.
-func (p *Program) Fixed() (all []string) {
+// A Fixed is an argument that no parameter has a part in, such as -O3, and the setting that it gives a value: threads and
+// 4 of --threads=4. Name and Value are "" without an equals sign.
+type Fixed struct{ Text, Name, Value string }
+
+// Fixed returns the arguments of the same commands that no parameter has a part in. An option and its value are an
+// argument of their own, too: --threads, 4 and --threads=4.
+func (p *Program) Fixed() (all []Fixed) {
+	add := func(text string) {
+		f := Fixed{Text: text}
+		if name, value, ok := strings.Cut(text, "="); ok {
+			f.Name, f.Value = settingName(name), value
+		}
+		all = append(all, f)
+	}
 	for _, argv := range p.commands() {
-		option := ""
-		for _, t := range argv {
+		for k, t := range argv {
 			if len(t.parts) == 0 || len(t.Params()) > 0 {
-				option = ""
 				continue
 			}
-			text, _ := t.Expand(p.params, nil)
-			if all = append(all, text); strings.HasPrefix(text, "-") {
-				option = text
-				continue
+			text := t.parts[0].text
+			add(text)
+			if t.option() == "" && k > 0 && argv[k-1].option() != "" {
+				add(argv[k-1].parts[0].text + "=" + text)
 			}
-			if option != "" {
-				all = append(all, option+"="+text)
-			}
-			option = ""
 		}
 	}
 	return all
+}
+
+// settingName returns the name of the setting of an option: threads of --threads, NewRatio of -XX:NewRatio.
+func settingName(option string) string {
+	option = strings.TrimRight(strings.TrimLeft(option, "-"), "=: ")
+	return option[strings.LastIndex(option, ":")+1:]
 }
 
 // commands returns the arguments of the commands that may have settings of the program.
@@ -115,6 +126,5 @@ func (a Argument) Name(c assay.Config) string {
 	if !ok {
 		return ""
 	}
-	name = strings.TrimRight(strings.TrimLeft(name, "-"), "=: ")
-	return name[strings.LastIndex(name, ":")+1:]
+	return settingName(name)
 }

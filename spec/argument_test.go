@@ -47,7 +47,11 @@ parameters:
 		}
 	}
 	want := []string{"cc", "cc", "--jobs", "&&", ":", "server", "-c", "--threads", "run"}
-	if got := p.Fixed(); !slices.Equal(got, want) {
+	var got []string
+	for _, f := range p.Fixed() {
+		got = append(got, f.Text)
+	}
+	if !slices.Equal(got, want) {
 		t.Errorf("fixed %q, want %q", got, want)
 	}
 	if a := p.Arguments(1)[0]; a.Text(assay.Config{2, 0, 1, 0}) != "" || a.Name(assay.Config{2, 0, 1, 0}) != "" {
