@@ -162,6 +162,19 @@ func TestStats(t *testing.T) {
 	}
 }
 
+// A round trip lasts from the request to the reply, and its own time is less by the service.
+func TestTrip(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, sent := &Client{}, time.Now()
+		time.Sleep(50 * time.Millisecond)
+		c.account(&call{op: opStat, ping: true, alone: true, sent: sent}, replyHead{service: int64(40 * time.Millisecond)})
+		want := Trip{Took: 10 * time.Millisecond, Start: sent, End: sent.Add(50 * time.Millisecond)}
+		if got := c.trips.all(); len(got) != 1 || got[0] != want {
+			t.Errorf("%+v, want %+v", got, want)
+		}
+	})
+}
+
 func TestBucket(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &bucket{rate: 100, as: time.Now()}
