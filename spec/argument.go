@@ -36,8 +36,8 @@ func (p *Program) Arguments(i int) (all []Argument) {
 	return all
 }
 
-// A Fixed is an argument that no parameter has a part in, such as -O3, and the setting that it gives a value: threads and
-// 4 of --threads=4. Name and Value are "" without an equals sign.
+// A Fixed is an argument that no parameter has a part in, such as -O3, with the setting that it gives a value: threads
+// and 4 of --threads=4. Name and Value are "" without an equals sign.
 type Fixed struct{ Text, Name, Value string }
 
 // Fixed returns the arguments of the same commands that no parameter has a part in. An option and its value are an
