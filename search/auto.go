@@ -33,9 +33,9 @@ const (
 //  2. A Gaussian process over the whole space (Matérn 5/2, a length scale for each
 //     feature): good if the objective is smooth or additive; otherwise
 //     its proposals at least differ from the forest's.
-//  3. The forest over the neighbours of the best trial, one parameter away: the
-//     remaining steps around an optimum are seldom the proposals of a model once
-//     it has become sure.
+//  3. The forest over the neighbours of the best trial, one step of one parameter
+//     away, and over longer steps once these are visited: the remaining steps around
+//     an optimum are seldom the proposals of a model once it has become sure.
 //
 // All of them propose the configuration with the largest expected improvement (stats.LogEI) of the log of the
 // objective.
@@ -50,6 +50,7 @@ type Auto struct {
 	opts    AutoOptions                  // of NewAuto
 	turn    int                          // proposals made by a model
 	worth   float64                      // the first part's: see CountLarge
+	short   bool                         // the third part's steps: see StepShort
 	process process                      // over the parameters
 	limits  []process                    // by limit that is learned
 	memoir  memoir[bayesStep, autoState] // notes the steps, and repeats recalled ones
@@ -85,6 +86,10 @@ func autoForest(seed uint64, n int) assay.Learner {
 // de Freitas, "A tutorial on Bayesian optimization of expensive cost functions", 2010, §2.3.2). A search that began so
 // goes on so; no new one does. It comes before the first Ask.
 func (a *Auto) CountLarge() { a.worth = 1 }
+
+// StepShort has the third part make single steps alone. A search that began so goes on so; no new one does. It comes
+// before the first Ask.
+func (a *Auto) StepShort() { a.short = true }
 
 // Tell implements [assay.Searcher].
 func (a *Auto) Tell(trials ...assay.Trial) error { return a.bayes.Tell(trials...) }
@@ -152,22 +157,19 @@ func (a *Auto) maximize() (assay.Config, float64) {
 	return c, mean
 }
 
-// besideBest returns the neighbour of the best trial with the largest expected
-// improvement by the forest; nil if all are visited.
+// besideBest returns the neighbour of the best trial with the largest expected improvement by the forest. Once all
+// neighbours are visited, it returns the best of the longer steps along one parameter; nil if these are visited too.
 func (a *Auto) besideBest() (assay.Config, float64) {
 	b := a.bayes
 	s := &sweep{b: b, seen: visited{}}
-	var cs []assay.Config
 	for _, e := range b.bestTrials(1) {
-		for _, c := range b.space.Neighbours(e.config) {
-			if b.open(c) {
-				cs = s.admit(cs, c)
-			}
+		cs := s.openOf(b.space.Neighbours(e.config))
+		if len(cs) == 0 && !a.short {
+			cs = s.openOf(b.lines(e.config))
+		}
+		if len(cs) > 0 {
+			s.score(cs, math.Inf(1))
 		}
 	}
-	if len(cs) == 0 {
-		return nil, 0
-	}
-	s.score(cs, math.Inf(1))
 	return s.best.config, s.best.mean
 }

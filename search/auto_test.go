@@ -193,6 +193,85 @@ func TestAutoTurns(t *testing.T) {
 	}
 }
 
+// Once all neighbours of the best trial are visited, the third part steps further along one parameter. After StepShort
+// it has no proposal of its own.
+func TestAutoStepsFurther(t *testing.T) {
+	for _, short := range []bool{false, true} {
+		s := gridSpace(t)
+		a := lightAuto(s, AutoOptions{Seed: 3})
+		if short {
+			a.StepShort()
+		}
+		best := assay.Config{10, 10, 10}
+		var trials []assay.Trial
+		for i, c := range append(s.Neighbours(best), best) {
+			trials = append(trials, doneTrial(assay.Proposal{ID: int64(i + 1), Config: c}, dish(c)))
+			trials[i].Value += 10 * (1 - float64(i/6)) // the last one is the best
+		}
+		if err := a.Observe(trials...); err != nil {
+			t.Fatal(err)
+		}
+		if err := a.bayes.fit(); err != nil {
+			t.Fatal(err)
+		}
+		c, _ := a.besideBest()
+		if short {
+			if c != nil {
+				t.Errorf("short: %v is beside the best, and all neighbours are visited", c)
+			}
+			continue
+		}
+		changed, step := 0, 0.0
+		for i := range best {
+			if c[i] != best[i] {
+				changed, step = changed+1, math.Abs(c[i]-best[i])
+			}
+		}
+		if changed != 1 || step < 2 {
+			t.Errorf("%v differs from %v in %d parameters, by %v", c, best, changed, step)
+		}
+	}
+}
+
+// A line has each value of an ordered parameter, or up to 64 of them, and keeps conditions and relations.
+func TestLines(t *testing.T) {
+	s, err := assay.NewSpace([]assay.Param{
+		{Name: "few", Kind: assay.Integer, Lo: 1, Hi: 5},
+		{Name: "many", Kind: assay.Integer, Lo: 1, Hi: 1000, Log: true},
+		{Name: "real", Kind: assay.Real, Lo: 0, Hi: 1},
+		{Name: "kind", Kind: assay.Categorical, Levels: []string{"a", "b"}},
+		{Name: "rest", Kind: assay.Integer, Lo: 0, Hi: 9, When: &assay.Relation{
+			Params: []int{0}, Holds: func(c assay.Config) bool { return c[0] > 2 },
+		}},
+	}, assay.Relation{Params: []int{0, 2}, Holds: func(c assay.Config) bool { return c[0] != 4 || c[2] > 0.9 }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := NewBayes(s, BayesOptions{Learner: model.KNN{}})
+	c := assay.Config{3, 30, 0.5, 0, 7}
+	values := make([]map[float64]bool, s.Dim())
+	for i := range values {
+		values[i] = map[float64]bool{}
+	}
+	for _, v := range b.lines(c) {
+		if !s.Contains(v) {
+			t.Errorf("%v is not in the space", v)
+		}
+		for i := range v {
+			if v[i] != c[i] {
+				values[i][v[i]] = true
+				break // the parameters after it may be out of force
+			}
+		}
+	}
+	// Among the 64 points of the logarithmic scale the first whole numbers come more than once.
+	for i, want := range [][2]int{{3, 3}, {40, 64}, {64, 64}, {0, 0}, {9, 9}} {
+		if n := len(values[i]); n < want[0] || n > want[1] {
+			t.Errorf("%d values of %s on the line, want %v", n, s.Params[i].Name, want)
+		}
+	}
+}
+
 // On 6 seeds each it is far better than random search, with runs stopped at the
 // best so far or not, and with a metric that is maximized.
 func TestAutoFindsOptima(t *testing.T) {

@@ -14,6 +14,7 @@ const (
 	starts           = 4   // of the local search: as many trials, and as many candidates
 	variations       = 16  // mutations of each of the best trials
 	maxClimb         = 12  // steps of one local search
+	lineValues       = 64  // of a continuous or finely divided parameter on a line
 )
 
 // maximize returns the configuration not visited with the largest expected
@@ -99,6 +100,34 @@ func (b *Bayes) vary(c assay.Config) (assay.Config, bool) {
 	return v, b.space.Contains(v)
 }
 
+// lines returns the admissible configurations that differ from c in one ordered parameter, by a step of any length. A
+// parameter of more than lineValues values has as many on its line, evenly spread. Any other category is a neighbour of
+// c already, and so is any swap of a permutation.
+func (b *Bayes) lines(c assay.Config) (out []assay.Config) {
+	for i, p := range b.space.Params {
+		if !p.Ordered() {
+			continue
+		}
+		n := p.Count()
+		few := n > 0 && n <= lineValues
+		if !few {
+			n = lineValues
+		}
+		for k := range n {
+			v := c.Clone()
+			if few {
+				v[i] = p.At(k)
+			} else {
+				v[i] = p.FromUnit((float64(k) + 0.5) / lineValues)
+			}
+			if v = b.space.Rested(v); b.space.Contains(v) {
+				out = append(out, v)
+			}
+		}
+	}
+	return out
+}
+
 // A candidate is a configuration with its prediction.
 //
 // mean and score are on the scale of the surrogate.
@@ -123,6 +152,16 @@ type sweep struct {
 func (s *sweep) admit(cs []assay.Config, c assay.Config) []assay.Config {
 	if s.seen.add(c) {
 		cs = append(cs, c)
+	}
+	return cs
+}
+
+// openOf returns the given configurations that can be proposed, without those that have been candidates.
+func (s *sweep) openOf(given []assay.Config) (cs []assay.Config) {
+	for _, c := range given {
+		if s.b.open(c) {
+			cs = s.admit(cs, c)
+		}
 	}
 	return cs
 }

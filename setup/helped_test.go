@@ -137,6 +137,39 @@ func TestPriorOfAnOldStudy(t *testing.T) {
 	}
 }
 
+// A study that began when the third part of auto made single steps alone goes on so.
+func TestStepsOfAnOldStudy(t *testing.T) {
+	var made [4]string
+	for version := range made {
+		p, err := New(recorded(t, "new", 1, ""), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.searchers = version
+		searcher, err := p.searcher(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 40 {
+			proposed, err := searcher.Ask(1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			made[version] += fmt.Sprintln(proposed[0].Config)
+			trial := assay.Trial{Proposal: proposed[0], State: assay.Done, Value: 1 + proposed[0].Config[0]}
+			if err := searcher.Tell(trial); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if made[2] != made[0] {
+		t.Error("a study of version 2 does not go on as one of version 0")
+	}
+	if made[3] == made[2] {
+		t.Error("a study of today makes the proposals of version 2")
+	}
+}
+
 // An error in the prior names its place in the file.
 func TestPriorFlaws(t *testing.T) {
 	p, err := New(recorded(t, "new", 1, "prior: nobody\n"), Options{})

@@ -180,8 +180,13 @@ func (p *Problem) algorithm() (assay.Searcher, error) {
 			return nil, err
 		}
 	}
-	if auto, ok := assay.As[*search.Auto](s); ok && p.searchers == 1 {
-		auto.CountLarge()
+	if auto, ok := assay.As[*search.Auto](s); ok {
+		if p.searchers == 1 {
+			auto.CountLarge()
+		}
+		if p.searchers < 3 {
+			auto.StepShort()
+		}
 	}
 	if bounds := p.Goal.Bounds(); len(bounds) > 0 {
 		if l, ok := assay.As[assay.LimitLearner](s); ok {

@@ -16,8 +16,8 @@ const Version = 1
 // Searchers is the version of the searchers. It grows when one proposes something else than before, so that studies
 // which are under way go on as they began: 1, the first part of auto counts large improvements only; 2, every
 // improvement counts, as in 0, and earlier studies make the first three proposals and have influence whatever the
-// trials are.
-const Searchers = 2
+// trials are; 3, the third part of auto makes longer steps once its single steps are made.
+const Searchers = 3
 
 // A Study is everything that a user defines about a study: the content of a study file or of a command line. Its JSON
 // is the spec that is stored with the study; it needs neither the file nor the recorded table to be read.
