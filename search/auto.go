@@ -165,7 +165,7 @@ func (a *Auto) besideBest() (assay.Config, float64) {
 	for _, e := range b.bestTrials(1) {
 		cs := s.openOf(b.space.Neighbours(e.config))
 		if len(cs) == 0 && !a.short {
-			cs = s.openOf(b.lines(e.config))
+			cs = s.openOf(lines(b.space, e.config))
 		}
 		if len(cs) > 0 {
 			s.score(cs, math.Inf(1))

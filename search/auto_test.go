@@ -247,15 +247,14 @@ func TestLines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := NewBayes(s, BayesOptions{Learner: model.KNN{}})
 	c := assay.Config{3, 30, 0.5, 0, 7}
 	values := make([]map[float64]bool, s.Dim())
 	for i := range values {
 		values[i] = map[float64]bool{}
 	}
-	for _, v := range b.lines(c) {
-		if !s.Contains(v) {
-			t.Errorf("%v is not in the space", v)
+	for _, v := range lines(s, c) {
+		if !s.Contains(v) || v.Equal(c) {
+			t.Errorf("%v is on the line", v)
 		}
 		for i := range v {
 			if v[i] != c[i] {

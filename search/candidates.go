@@ -103,8 +103,8 @@ func (b *Bayes) vary(c assay.Config) (assay.Config, bool) {
 // lines returns the admissible configurations that differ from c in one ordered parameter, by a step of any length. A
 // parameter of more than lineValues values has as many on its line, evenly spread. Any other category is a neighbour of
 // c already, and so is any swap of a permutation.
-func (b *Bayes) lines(c assay.Config) (out []assay.Config) {
-	for i, p := range b.space.Params {
+func lines(space *assay.Space, c assay.Config) (out []assay.Config) {
+	for i, p := range space.Params {
 		if !p.Ordered() {
 			continue
 		}
@@ -120,7 +120,7 @@ func (b *Bayes) lines(c assay.Config) (out []assay.Config) {
 			} else {
 				v[i] = p.FromUnit((float64(k) + 0.5) / lineValues)
 			}
-			if v = b.space.Rested(v); b.space.Contains(v) {
+			if v = space.Rested(v); space.Contains(v) && !v.Equal(c) {
 				out = append(out, v)
 			}
 		}
