@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -51,18 +52,25 @@ func TestCPUQuota(t *testing.T) {
 
 // An observation of a rate under a quota lasts several periods, and is the work over all of them.
 func TestQuotaOver(t *testing.T) {
-	calls := 0
-	observe := func() (float64, error) {
-		calls++
-		time.Sleep(time.Millisecond)
-		return 100, nil
-	}
-	q := quota{0.5, 3 * time.Millisecond}
-	if x, err := q.over(1, observe)(); err != nil || x > 100 || x < 10 || calls < 2 {
-		t.Errorf("%g after %d calls, %v", x, calls, err)
-	}
-	calls = 0
-	if x, err := (quota{1, time.Second}).over(1, observe)(); err != nil || x != 100 || calls != 1 {
-		t.Errorf("without a limit: %g after %d calls, %v", x, calls, err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		calls := 0
+		// It works for one millisecond, and waits for two.
+		observe := func() (float64, error) {
+			calls++
+			if calls%2 == 0 {
+				time.Sleep(2 * time.Millisecond)
+				return 0, nil
+			}
+			time.Sleep(time.Millisecond)
+			return 99, nil
+		}
+		q := quota{0.5, 3 * time.Millisecond}
+		if x, err := q.over(1, observe)(); err != nil || !(math.Abs(x-33) < 1e-9) || calls != 2*quotaPeriods {
+			t.Errorf("%g after %d calls, %v", x, calls, err)
+		}
+		calls = 0
+		if x, err := (quota{1, time.Second}).over(1, observe)(); err != nil || x != 99 || calls != 1 {
+			t.Errorf("without a limit: %g after %d calls, %v", x, calls, err)
+		}
+	})
 }
