@@ -172,6 +172,19 @@ func (p Param) At(i int64) float64 {
 	return tidy(p.Lo+float64(i)*p.step(), p)
 }
 
+// Values returns the coordinates of all values of p in order; nil if p is continuous or has more values than most.
+func (p Param) Values(most int) []float64 {
+	n := p.Count()
+	if n == 0 || n > int64(most) {
+		return nil
+	}
+	xs := make([]float64, n)
+	for i := range xs {
+		xs[i] = p.At(int64(i))
+	}
+	return xs
+}
+
 // index returns the index of the value of a countable p that is nearest to coordinate x. A coordinate beyond the bounds
 // is nearest to the first or the last value.
 func (p Param) index(x float64) int64 {

@@ -3,6 +3,7 @@ package assay_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -124,6 +125,20 @@ func TestParamCountAndText(t *testing.T) {
 	}
 	if got := (assay.Param{Name: "g", Kind: assay.Real, Lo: 0.1, Hi: 0.9, Step: 0.1}).At(2); got != 0.3 {
 		t.Errorf("third grid value is %v, want 0.3", got)
+	}
+}
+
+// All values are given in order, or none: of more than the most, and of a continuous parameter.
+func TestParamValues(t *testing.T) {
+	steps := assay.Param{Name: "g", Kind: assay.Real, Lo: 0.1, Hi: 0.3, Step: 0.1}
+	if got := steps.Values(3); !slices.Equal(got, []float64{0.1, 0.2, 0.3}) {
+		t.Errorf("three of at most three: %v", got)
+	}
+	if got := steps.Values(2); got != nil {
+		t.Errorf("three of at most two: %v", got)
+	}
+	if got := (assay.Param{Name: "r", Kind: assay.Real, Lo: 0, Hi: 1}).Values(100); got != nil {
+		t.Errorf("a continuous parameter: %v", got)
 	}
 }
 

@@ -108,18 +108,15 @@ func lines(space *assay.Space, c assay.Config) (out []assay.Config) {
 		if !p.Ordered() {
 			continue
 		}
-		n := p.Count()
-		few := n > 0 && n <= lineValues
-		if !few {
-			n = lineValues
-		}
-		for k := range n {
-			v := c.Clone()
-			if few {
-				v[i] = p.At(k)
-			} else {
-				v[i] = p.FromUnit((float64(k) + 0.5) / lineValues)
+		values := p.Values(lineValues)
+		if values == nil {
+			for k := range lineValues {
+				values = append(values, p.FromUnit((float64(k)+0.5)/lineValues))
 			}
+		}
+		for _, x := range values {
+			v := c.Clone()
+			v[i] = x
 			if v = space.Rested(v); space.Contains(v) && !v.Equal(c) {
 				out = append(out, v)
 			}

@@ -150,12 +150,7 @@ func (s *GRASP) construct() assay.Config {
 // otherwise one drawn from each of sixteen equal parts of the range.
 func (s *GRASP) values(i int) []float64 {
 	p := s.space.Params[i]
-	n := p.Count()
-	if n > 0 && n <= greedyValues {
-		values := make([]float64, n)
-		for k := range values {
-			values[k] = p.At(int64(k))
-		}
+	if values := p.Values(greedyValues); values != nil {
 		return values
 	}
 	values := make([]float64, greedyValues)

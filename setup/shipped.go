@@ -266,11 +266,8 @@ const drawnShipped = 200
 
 // valuesOf returns the values of a parameter to try: all levels, or a grid of nine.
 func valuesOf(p assay.Param) []float64 {
-	var xs []float64
-	if n := p.Count(); n > 0 && n <= 16 {
-		for i := range n {
-			xs = append(xs, p.At(i))
-		}
+	xs := p.Values(16)
+	if xs != nil {
 		return xs
 	}
 	for i := range 9 {

@@ -46,11 +46,8 @@ func (e *Explanation) Dependence(name string) []Point {
 
 // values returns coordinates of a parameter from end to end, all of them if they are few.
 func values(p assay.Param) []float64 {
-	var out []float64
-	if n := p.Count(); n > 0 && n <= dependencePoints {
-		for k := range n {
-			out = append(out, p.At(k))
-		}
+	out := p.Values(dependencePoints)
+	if out != nil {
 		return out
 	}
 	for k := range dependencePoints {
